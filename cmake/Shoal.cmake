@@ -1,0 +1,38 @@
+# How a folder becomes a library and a test.
+
+add_library(shoal_options INTERFACE)
+target_include_directories(shoal_options INTERFACE ${PROJECT_SOURCE_DIR}/lib)
+target_compile_options(shoal_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -fno-math-errno)
+if(SHOAL_WERROR)
+  target_compile_options(shoal_options INTERFACE -Werror)
+endif()
+if(SHOAL_SANITIZE)
+  target_compile_options(shoal_options INTERFACE -fsanitize=${SHOAL_SANITIZE} -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+  target_link_options(shoal_options INTERFACE -fsanitize=${SHOAL_SANITIZE})
+endif()
+
+# shoal_library(name [DEPS libraries...]): every .cpp below the current folder, as the target shoal_<name>.
+function(shoal_library name)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(sources)
+    add_library(shoal_${name} STATIC ${sources})
+    target_link_libraries(shoal_${name} PUBLIC shoal_options ${ARG_DEPS})
+  else()
+    add_library(shoal_${name} INTERFACE)
+    target_link_libraries(shoal_${name} INTERFACE shoal_options ${ARG_DEPS})
+  endif()
+endfunction()
+
+# shoal_test(folder [DEPS libraries...]): every .cpp of tests/<folder> as one doctest program; each test case is
+# one ctest entry named "<folder>: <test case>".
+function(shoal_test folder)
+  cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  add_executable(test_${folder} ${sources} ${PROJECT_SOURCE_DIR}/tests/main.cpp)
+  target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS})
+  target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: ")
+endfunction()

@@ -1,0 +1,14 @@
+#include "device/device.h"
+
+namespace shoal {
+
+Tensor::Tensor(Device& device, DType dtype, const Shape& shape)
+    : storage_(device.allocate(shape.numel() * size_of(dtype))), view_(storage_.get(), dtype, shape) {}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  Tensor tensor = *this;
+  tensor.view_ = view_.reshape(shape);
+  return tensor;
+}
+
+}  // namespace shoal

@@ -1,0 +1,58 @@
+// Parameters are global: a name, a global shape, a shard rule, an init rule, a decay flag. This rank holds its block.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "device/device.h"
+#include "grid/grid.h"
+
+namespace shoal {
+
+// The value of global element i of a parameter, for initialisation: constant, or normal(0, std) (optionally truncated
+// at `truncate` standard deviations) from the generator's stream named after the parameter.
+struct InitRule {
+  enum class Kind { constant, normal } kind = Kind::constant;
+  double value = 0;     // the constant, or the standard deviation
+  double truncate = 0;  // 0: not truncated
+  static InitRule constant(double v) { return {Kind::constant, v, 0}; }
+  static InitRule normal(double std, double truncate = 0) { return {Kind::normal, std, truncate}; }
+};
+
+struct ParameterSpec {
+  std::string name;  // "layers.3.attention.qkv.weight"
+  Shape shape;       // global
+  ShardRule shard;
+  InitRule init;
+  bool decay = false;   // weight decay applies (matrices and embeddings)
+  bool matrix = false;  // read by matrix products in the compute type; else kept in f32 (norms, biases)
+};
+
+struct Parameter {
+  ParameterSpec spec;
+  Slab slab;       // this rank's part
+  Tensor master;   // f32
+  Tensor compute;  // the compute type; shares master's memory when that is f32 or the parameter is not a matrix
+  Tensor grad;     // f32; undefined unless training
+};
+
+class ParameterRegistry {
+ public:
+  // Adds a parameter; the reference stays valid. The name must be new.
+  Parameter& add(ParameterSpec spec);
+  Parameter* find(std::string_view name);
+  std::deque<Parameter>& all() { return parameters_; }
+  const std::deque<Parameter>& all() const { return parameters_; }
+  int64_t count() const;  // global elements
+
+  // Allocates and initialises every parameter for this rank. bf16 or f32 compute; gradients only for training.
+  void materialize(Device& device, DType compute, bool training, const Grid& grid, const Coordinates& at, uint64_t seed);
+
+ private:
+  std::deque<Parameter> parameters_;
+};
+
+}  // namespace shoal
