@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "tensor/view.h"
 
@@ -23,11 +24,21 @@ struct Coordinates {
   int operator[](Axis a) const { return at[static_cast<size_t>(a)]; }
 };
 
+struct Range {
+  int64_t begin = 0, count = 0;
+  int64_t end() const { return begin + count; }
+};
+
+// Part i of n of the numbers 0 .. total-1, in order; the first total % n parts hold one more.
+Range part_of(int64_t total, int64_t n, int64_t i);
+
+// rank = x + X (y + Y (z + Z data)).
 Coordinates coordinates_of(const Grid& grid, int rank);
 int rank_of(const Grid& grid, const Coordinates& c);
 
-// How a global tensor is cut: which tensor dim the x and the y axis split (-1: none), and whether what is left is cut
-// once more over z, as equal parts of the local block flattened in row-major order.
+// How a global tensor is cut: which tensor dim the x and the y axis split (-1: none), and whether what is
+// left is cut once more over z, as parts of the local block flattened in row-major order. x and y must split
+// different dims.
 struct ShardRule {
   int x_dim = -1;
   int y_dim = -1;
@@ -39,7 +50,19 @@ struct Slab {
   Shape offset, shape;  // same rank as the global shape
 };
 
-// The block of a tensor at given coordinates, before the cut over z. Uneven sizes give the first ranks one more.
+// The block of a tensor at given coordinates, before the cut over z. Uneven sizes give the first ranks one
+// more.
 Slab block_of(const Shape& global, const ShardRule& rule, const Grid& grid, const Coordinates& c);
+
+// The whole of a global tensor as one slab.
+Slab whole(const Shape& global);
+
+// The elements of the flattened block that a z coordinate owns: all of them without z_flat. Uneven sizes give
+// the first coordinates one more.
+Range z_range_of(const Shape& block, const ShardRule& rule, const Grid& grid, const Coordinates& c);
+
+// A range of a flattened block as rectangular slabs of the global tensor, in ascending row-major order, so
+// that it can be read and written as hyperslabs: at most 2 rank - 1 of them.
+std::vector<Slab> slabs_of(const Slab& block, const Range& flat);
 
 }  // namespace shoal
