@@ -1,0 +1,55 @@
+#include "optim/adamw.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace shoal {
+
+namespace {
+
+View flat(const Tensor& tensor) { return tensor.view().reshape({tensor.numel()}); }
+
+}  // namespace
+
+AdamW::AdamW(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops)
+    : section_(section), parameters_(parameters), ops_(ops) {
+  for (const Parameter& p : parameters_.all()) {
+    for (const char* moment : {"m", "v"}) {
+      Tensor value(ops_.device(), DType::f32, p.master.shape());
+      ops_.fill(value, 0.0f);
+      state_.push_back({fmt::format("optimizer/{}/{}", moment, p.spec.name), p.spec.shape, p.spec.shard, p.slab, value});
+    }
+  }
+}
+
+void AdamW::apply(int64_t update, double lr, double gradient_scale) {
+  AdamwArgs args;
+  args.lr = lr;
+  args.beta1 = section_.betas[0];
+  args.beta2 = section_.betas[1];
+  args.eps = section_.eps;
+  args.gradient_scale = gradient_scale;
+  args.correction1 = 1.0 - std::pow(args.beta1, double(update));
+  args.correction2 = 1.0 - std::pow(args.beta2, double(update));
+  size_t i = 0;
+  for (Parameter& p : parameters_.all()) {
+    const Tensor& m = state_[i++].value;
+    const Tensor& v = state_[i++].value;
+    args.param = flat(p.master);
+    args.grad = flat(p.grad);
+    args.m = flat(m);
+    args.v = flat(v);
+    const bool own_copy = p.compute.view().data != p.master.view().data;
+    args.copy = own_copy ? flat(p.compute) : View();
+    args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
+    ops_.adamw(args);
+  }
+}
+
+std::string AdamW::describe() const {
+  return fmt::format("adamw: betas {:g} {:g}, eps {:g}; {}", section_.betas[0], section_.betas[1], section_.eps,
+                     describe_decay(section_, parameters_));
+}
+
+}  // namespace shoal

@@ -1,0 +1,39 @@
+#include "optim/optimizer.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "optim/adamw.h"
+
+namespace shoal {
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops) {
+  if (section.name == "adamw") return std::make_unique<AdamW>(section, parameters, ops);
+  throw UserError(Problem{.what = "unknown optimizer",
+                          .where = "optimizer.name",
+                          .value = section.name,
+                          .allowed = "adamw",
+                          .hint = ""});
+}
+
+bool decays(const OptimizerSection& section, const ParameterSpec& parameter) {
+  if (section.weight_decay == 0 || section.decay == "none") return false;
+  return section.decay == "all" || parameter.decay;
+}
+
+std::string describe_decay(const OptimizerSection& section, const ParameterRegistry& parameters) {
+  int64_t tensors[2] = {0, 0}, elements[2] = {0, 0};
+  for (const Parameter& p : parameters.all()) {
+    const int kind = decays(section, p.spec) ? 1 : 0;
+    ++tensors[kind];
+    elements[kind] += p.spec.shape.numel();
+  }
+  if (tensors[1] == 0) return "no weight decay";
+  const auto millions = [](int64_t n) { return fmt::format("{:.3g}M", double(n) / 1e6); };
+  const char* rule = section.decay == "all" ? "tensors" : "matrices and embeddings";
+  std::string text = fmt::format("decay {:g} on {} {} ({})", section.weight_decay, tensors[1], rule, millions(elements[1]));
+  if (tensors[0] > 0) text += fmt::format(", not on {} norm weights and biases ({})", tensors[0], millions(elements[0]));
+  return text;
+}
+
+}  // namespace shoal
