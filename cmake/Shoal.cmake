@@ -36,3 +36,19 @@ function(shoal_test folder)
   target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: ")
 endfunction()
+
+# shoal_mpi_test(folder RANKS n... [DEPS libraries...]): tests/<folder> with its own rank-aware main.cpp, as one ctest
+# entry for each number of ranks.
+function(shoal_mpi_test folder)
+  cmake_parse_arguments(ARG "" "" "DEPS;RANKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  add_executable(test_${folder} ${sources})
+  target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS} PkgConfig::mpich)
+  target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  foreach(ranks ${ARG_RANKS})
+    add_test(NAME "${folder}: ${ranks} ranks" COMMAND mpiexec.mpich -n ${ranks} $<TARGET_FILE:test_${folder}>)
+    set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
+                                                                ENVIRONMENT OMP_NUM_THREADS=1)
+  endforeach()
+endfunction()

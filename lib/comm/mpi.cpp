@@ -1,0 +1,292 @@
+#include "comm/mpi.h"
+
+#include <mpi.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+
+#include "base/error.h"
+#include "comm/reduce.h"
+
+namespace shoal {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void check(int status, std::string_view label) {
+  if (status == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  runtime_failure("MPI failed in {}: {}", label, std::string(text, size_t(length)));
+}
+
+// Large counts: MPI counts are int, so bytes go in units that keep the count small.
+struct Extent {
+  MPI_Datatype type = MPI_BYTE;
+  int count = 0;
+  bool owned = false;
+
+  explicit Extent(int64_t bytes) {
+    constexpr int64_t limit = 1 << 30;
+    if (bytes <= limit) {
+      count = int(bytes);
+      return;
+    }
+    const int64_t whole = bytes / limit, rest = bytes % limit;
+    MPI_Datatype chunk, blocks;
+    MPI_Type_contiguous(int(limit), MPI_BYTE, &chunk);
+    MPI_Type_contiguous(int(whole), chunk, &blocks);
+    const int lengths[2] = {1, int(rest)};
+    const MPI_Aint at[2] = {0, MPI_Aint(whole * limit)};
+    const MPI_Datatype types[2] = {blocks, MPI_BYTE};
+    MPI_Type_create_struct(2, lengths, at, types, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&chunk);
+    MPI_Type_free(&blocks);
+    count = 1;
+    owned = true;
+  }
+  ~Extent() {
+    if (owned) MPI_Type_free(&type);
+  }
+  Extent(const Extent&) = delete;
+  Extent& operator=(const Extent&) = delete;
+};
+
+// A collective as a list of MPI requests and local steps, each started when the one before it is complete.
+class Sequence : public Request::State {
+ public:
+  using Start = std::function<void(MPI_Request*)>;
+
+  Sequence(std::string label, double timeout, std::vector<Start> steps)
+      : label_(std::move(label)), timeout_(timeout), steps_(std::move(steps)) {
+    advance();
+  }
+  // The buffers of a collective under way must outlive it, also when an exception drops the request.
+  ~Sequence() override {
+    try {
+      wait();
+    } catch (const std::exception&) {
+    }
+  }
+
+  void wait() override {
+    const auto begin = Clock::now();
+    for (int64_t polls = 0; !done(); ++polls) {
+      sched_yield();
+      if (polls % 1024 == 1023 && std::chrono::duration<double>(Clock::now() - begin).count() > timeout_) {
+        runtime_failure("the collective {} did not finish within {} s; a rank may have failed or fallen behind",
+                        label_, timeout_);
+      }
+    }
+  }
+
+ private:
+  bool done() {
+    int complete = 0;
+    check(MPI_Test(&request_, &complete, MPI_STATUS_IGNORE), label_);
+    if (complete) advance();
+    return request_ == MPI_REQUEST_NULL && next_ == steps_.size();
+  }
+  void advance() {
+    while (request_ == MPI_REQUEST_NULL && next_ < steps_.size()) steps_[next_++](&request_);
+  }
+
+  std::string label_;
+  double timeout_;
+  std::vector<Start> steps_;
+  size_t next_ = 0;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+std::byte* bytes(const View& view) { return static_cast<std::byte*>(view.data); }
+
+class MpiCommunicator : public Communicator {
+ public:
+  MpiCommunicator(MPI_Comm comm, std::string name, double timeout)
+      : comm_(comm), name_(std::move(name)), timeout_(timeout) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &size_);
+  }
+  ~MpiCommunicator() override { MPI_Comm_free(&comm_); }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  // Small: everybody gathers everything and sums. Large: an all-to-all gives each rank one part of every other's
+  // data, it sums them in rank order, and an all-gather hands the results out: the bytes of a ring, summed in a fixed
+  // order and, for bf16, in f32.
+  Request all_reduce(const View& data, Reduce op, std::string_view label) override {
+    SHOAL_CHECK(data.contiguous());
+    if (size_ == 1 || data.numel() == 0) return {};
+    if (data.bytes() <= 16384) return gather_and_reduce(data, op, label);
+    const int64_t width = size_of(data.dtype);
+    auto counts = std::make_shared<Parts>(data.numel(), width, size_);
+    auto scratch = std::make_shared<std::vector<std::byte>>(size_t(counts->mine(rank_) * size_));
+    const View copy = data;
+    auto exchange = [=, this](MPI_Request* request) {
+      counts->receive_equal(rank_);
+      check(MPI_Ialltoallv(copy.data, counts->sizes.data(), counts->offsets.data(), counts->type, scratch->data(),
+                           counts->equal_sizes.data(), counts->equal_offsets.data(), counts->type, comm_, request),
+            "all-to-all");
+    };
+    auto sum = [=, this](MPI_Request*) {
+      std::vector<const void*> parts;
+      for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * counts->mine(rank_));
+      reduce_parts(parts, bytes(copy) + counts->offset_bytes(rank_), counts->mine(rank_) / width, copy.dtype, op);
+    };
+    auto gather = [=, this](MPI_Request* request) {
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy.data, counts->sizes.data(), counts->offsets.data(),
+                            counts->type, comm_, request),
+            "all-gather");
+    };
+    return start(label, {exchange, sum, gather});
+  }
+
+  Request all_gather(const View& in, const View& out, std::string_view label) override {
+    SHOAL_CHECK(in.contiguous() && out.contiguous() && out.numel() == in.numel() * size_);
+    return start(label, {[=, this](MPI_Request* request) {
+                   const Extent part(in.bytes());
+                   const bool in_place = in.data == bytes(out) + rank_ * in.bytes();
+                   check(MPI_Iallgather(in_place ? MPI_IN_PLACE : in.data, part.count, part.type, out.data, part.count,
+                                        part.type, comm_, request),
+                         "all-gather");
+                 }});
+  }
+
+  Request reduce_scatter(const View& in, const View& out, Reduce op, std::string_view label) override {
+    SHOAL_CHECK(in.contiguous() && out.contiguous() && in.numel() == out.numel() * size_);
+    auto scratch = std::make_shared<std::vector<std::byte>>(size_t(in.bytes()));
+    auto exchange = [=, this](MPI_Request* request) {
+      const Extent part(out.bytes());
+      check(MPI_Ialltoall(in.data, part.count, part.type, scratch->data(), part.count, part.type, comm_, request),
+            "all-to-all");
+    };
+    auto sum = [=, this](MPI_Request*) {
+      std::vector<const void*> parts;
+      for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * out.bytes());
+      reduce_parts(parts, out.data, out.numel(), out.dtype, op);
+    };
+    return start(label, {exchange, sum});
+  }
+
+  Request broadcast(const View& data, int root, std::string_view label) override {
+    SHOAL_CHECK(data.contiguous());
+    return start(label, {[=, this](MPI_Request* request) {
+                   const Extent all(data.bytes());
+                   check(MPI_Ibcast(data.data, all.count, all.type, root, comm_, request), "broadcast");
+                 }});
+  }
+
+  Request all_to_all(const View& in, const View& out, std::string_view label) override {
+    SHOAL_CHECK(in.contiguous() && out.contiguous() && in.bytes() == out.bytes() && in.numel() % size_ == 0);
+    return start(label, {[=, this](MPI_Request* request) {
+                   const Extent part(in.bytes() / size_);
+                   check(MPI_Ialltoall(in.data, part.count, part.type, out.data, part.count, part.type, comm_, request),
+                         "all-to-all");
+                 }});
+  }
+
+  Request send(const View& data, int to, std::string_view label) override {
+    SHOAL_CHECK(data.contiguous());
+    return start(label, {[=, this](MPI_Request* request) {
+                   const Extent all(data.bytes());
+                   check(MPI_Isend(data.data, all.count, all.type, to, 0, comm_, request), "send");
+                 }});
+  }
+
+  Request recv(const View& data, int from, std::string_view label) override {
+    SHOAL_CHECK(data.contiguous());
+    return start(label, {[=, this](MPI_Request* request) {
+                   const Extent all(data.bytes());
+                   check(MPI_Irecv(data.data, all.count, all.type, from, 0, comm_, request), "recv");
+                 }});
+  }
+
+  void barrier(std::string_view label) override {
+    start(label, {[this](MPI_Request* request) { check(MPI_Ibarrier(comm_, request), "barrier"); }}).wait();
+  }
+
+ private:
+  // A buffer cut into one part a rank, uneven by one element at most, in units that MPI's int counts can hold.
+  struct Parts {
+    Parts(int64_t count, int64_t width, int ranks) : width_(width) {
+      type = width == 2 ? MPI_UINT16_T : width == 4 ? MPI_UINT32_T : MPI_UINT64_T;
+      for (int r = 0; r < ranks; ++r) {
+        const int64_t first = count * r / ranks, last = count * (r + 1) / ranks;
+        if (last > INT32_MAX) runtime_failure("a collective of {} elements is above MPI's limit of 2^31 - 1", count);
+        offsets.push_back(int(first));
+        sizes.push_back(int(last - first));
+      }
+    }
+    int64_t mine(int rank) const { return sizes[size_t(rank)] * width_; }
+    int64_t offset_bytes(int rank) const { return offsets[size_t(rank)] * width_; }
+    void receive_equal(int rank) {
+      for (size_t r = 0; r < sizes.size(); ++r) {
+        equal_sizes.push_back(sizes[size_t(rank)]);
+        equal_offsets.push_back(int(r) * sizes[size_t(rank)]);
+      }
+    }
+    MPI_Datatype type;
+    std::vector<int> sizes, offsets, equal_sizes, equal_offsets;
+
+   private:
+    int64_t width_;
+  };
+
+  Request gather_and_reduce(const View& data, Reduce op, std::string_view label) {
+    auto scratch = std::make_shared<std::vector<std::byte>>(size_t(data.bytes() * size_));
+    const View copy = data;
+    auto gather = [=, this](MPI_Request* request) {
+      check(MPI_Iallgather(copy.data, int(copy.bytes()), MPI_BYTE, scratch->data(), int(copy.bytes()), MPI_BYTE, comm_,
+                           request),
+            "all-gather");
+    };
+    auto sum = [=, this](MPI_Request*) {
+      std::vector<const void*> parts;
+      for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * copy.bytes());
+      reduce_parts(parts, copy.data, copy.numel(), copy.dtype, op);
+    };
+    return start(label, {gather, sum});
+  }
+
+  Request start(std::string_view label, std::vector<Sequence::Start> steps) {
+    return Request(std::make_unique<Sequence>(fmt::format("{} ({} group)", label, name_), timeout_, std::move(steps)));
+  }
+
+  MPI_Comm comm_;
+  std::string name_;
+  double timeout_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace
+
+MpiSession::MpiSession() {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+MpiSession::~MpiSession() { MPI_Finalize(); }
+
+void MpiSession::abort(int exit_code) {
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  std::abort();
+}
+
+std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession&, int color, int key, const std::string& name,
+                                                    const MpiOptions& options) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  check(MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm), "the split of the world");
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  return std::make_unique<MpiCommunicator>(comm, name, options.timeout_seconds);
+}
+
+}  // namespace shoal

@@ -1,0 +1,41 @@
+// Communicators over MPI. Every collective runs in the background of the caller; wait() polls and yields the core
+// between polls, because MPICH's blocking calls cost 10 to 50 ms each when ranks outnumber cores.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.h"
+
+namespace shoal {
+
+// MPI from MPI_Init to MPI_Finalize; one a process.
+class MpiSession {
+ public:
+  MpiSession();
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+
+  // Ends every rank at once. For a rank that failed alone: the others may be waiting for it.
+  [[noreturn]] static void abort(int exit_code);
+
+ private:
+  int rank_ = 0, size_ = 1;
+};
+
+struct MpiOptions {
+  double timeout_seconds = 600;  // a collective that takes longer is an error that names its label
+};
+
+// The ranks of the world that pass the same color, ordered by key. Collective over the world. The session must
+// outlive the communicator. `name` is for messages ("x", "z", "world").
+std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession& session, int color, int key,
+                                                    const std::string& name, const MpiOptions& options);
+
+}  // namespace shoal
