@@ -3,17 +3,16 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <string>
 #include <string_view>
 
-#include "device/device.h"
 #include "grid/grid.h"
+#include "layers/context.h"
 
 namespace shoal {
 
-// The value of global element i of a parameter, for initialisation: constant, or normal(0, std) (optionally truncated
-// at `truncate` standard deviations) from the generator's stream named after the parameter.
+// The value of global element i of a parameter, for initialisation: constant, or normal(0, std) (optionally redrawn
+// beyond `truncate` standard deviations) from the generator's stream named after the parameter.
 struct InitRule {
   enum class Kind { constant, normal } kind = Kind::constant;
   double value = 0;     // the constant, or the standard deviation
@@ -36,7 +35,8 @@ struct Parameter {
   Slab slab;       // this rank's part
   Tensor master;   // f32
   Tensor compute;  // the compute type; shares master's memory when that is f32 or the parameter is not a matrix
-  Tensor grad;     // f32; undefined unless training
+  Tensor grad;     // f32; undefined unless training. Holds nothing yet while grad_is_stale.
+  bool grad_is_stale = true;
 };
 
 class ParameterRegistry {
@@ -48,11 +48,20 @@ class ParameterRegistry {
   const std::deque<Parameter>& all() const { return parameters_; }
   int64_t count() const;  // global elements
 
-  // Allocates and initialises every parameter for this rank. bf16 or f32 compute; gradients only for training.
-  void materialize(Device& device, DType compute, bool training, const Grid& grid, const Coordinates& at, uint64_t seed);
+  // Allocates and initialises every parameter for this rank; gradients only for training.
+  void materialize(Context& context, bool training);
+  // After the masters were set from outside (a checkpoint): brings the compute copies up to date.
+  void masters_changed(Context& context);
+  // Before a step: the next backward overwrites the gradients.
+  void clear_grads();
 
  private:
   std::deque<Parameter> parameters_;
 };
+
+// For a backward that adds to a gradient: the gradient, holding zeros if nothing was written in this step yet.
+const View& grad_to_add(Context& context, Parameter& parameter);
+// For a backward that can also overwrite: sets accumulate to whether it must add.
+const View& grad_to_write(Parameter& parameter, bool& accumulate);
 
 }  // namespace shoal

@@ -11,14 +11,33 @@
 
 namespace shoal {
 
-// An activation with its gradient. Layers pass shared pointers to them.
-struct Node {
-  Tensor value;
-  Tensor grad;  // undefined until the first consumer's backward has written it
-};
-using Var = std::shared_ptr<Node>;
+// What a layer keeps of an input for its backward: the value itself, or how to compute it again.
+class Saved {
+ public:
+  Saved() = default;
+  explicit Saved(Tensor value) : value_(std::move(value)) {}
+  explicit Saved(std::function<Tensor()> again) : again_(std::move(again)) {}
+  Tensor get() const { return again_ ? again_() : value_; }
 
-inline Var make_var(Tensor value) { return std::make_shared<Node>(Node{std::move(value), {}}); }
+ private:
+  Tensor value_;
+  std::function<Tensor()> again_;
+};
+
+// An activation and the place of its gradient. The two live apart, so that a layer whose backward needs only the
+// gradient does not keep the value alive.
+struct Var {
+  Tensor value;
+  std::shared_ptr<Tensor> grad;  // points to an undefined tensor until the first consumer's backward has written it
+  std::function<Tensor()> again;  // set by layers whose output is cheaper to compute again than to keep
+
+  bool defined() const { return grad != nullptr; }
+  Saved save() const { return again ? Saved(again) : Saved(value); }
+};
+
+inline Var make_var(Tensor value, std::function<Tensor()> again = {}) {
+  return {std::move(value), std::make_shared<Tensor>(), std::move(again)};
+}
 
 class Tape {
  public:
@@ -44,5 +63,12 @@ class Tape {
   bool recording_;
   std::vector<std::function<void()>> records_;
 };
+
+// A part of a forward pass as a function of a tape and its inputs.
+using Segment = std::function<std::vector<Var>(Tape&, const std::vector<Var>&)>;
+
+// Runs the segment without recording, keeping only its inputs; backward runs it again, records, and goes back through
+// that (Chen et al. 2016, "Training deep nets with sublinear memory cost"). The gradients have the same bits as without.
+std::vector<Var> recompute(Tape& tape, const std::vector<Var>& inputs, Segment segment);
 
 }  // namespace shoal
