@@ -29,14 +29,15 @@ class Error : public std::runtime_error {
 
 // One mistake of a user's: what is wrong, where, and how to mend it. Empty parts are left out of the message.
 struct Problem {
-  std::string what;     // "unknown key optimizer.lrate"
-  std::string where;    // "configs/demo.yaml:12:3", "corpus.idx: byte 34", "command line"
-  std::string value;    // the offending value as written
-  std::string allowed;  // "a number from 0 to 1"
-  std::string hint;     // "did you mean optimizer.lr?"
+  std::string what = {};     // "unknown key optimizer.lrate"
+  std::string where = {};    // "configs/demo.yaml:12:3", "corpus.idx: byte 34", "command line"
+  std::string value = {};    // the offending value as written
+  std::string allowed = {};  // "a number from 0 to 1"
+  std::string hint = {};     // "did you mean optimizer.lr?"
+  std::string excerpt = {};  // the line of the file at `where`, and a caret below it
 };
 
-// The problem as one to three lines of text.
+// The problem as a few lines of text.
 std::string to_string(const Problem& problem);
 
 // A user's mistake: exit code 2.

@@ -1,0 +1,36 @@
+#include "shoal/commands.h"
+
+#include <cstdio>
+
+#include "shoal/build_info.h"
+
+namespace shoal {
+
+Command shoal_program() {
+  Command root{
+      .name = "shoal",
+      .summary = "trains GPT-style language models from one YAML run spec",
+      .description =
+          "Everything about a run is a key of the spec; any key can be set on the command line as "
+          "KEY=VALUE. `shoal show` prints every key with its value and where that came from.",
+      .flags = {{.name = "--version", .doc = "Print the version and how this program was built."}},
+      .examples = {{"shoal check configs/demo.yaml",
+                    "Read a spec, report every mistake, and say what the run needs."},
+                   {"shoal train configs/demo.yaml optimizer.lr=1e-3", "Train, with one key changed."}},
+  };
+  root.commands = {
+      man_command(),
+      completion_command(),
+  };
+  root.run = [](const Invocation& given) {
+    if (given.has("--version")) {
+      std::fputs(build_report().c_str(), stdout);
+      return 0;
+    }
+    std::fputs(help_text("shoal", shoal_program()).c_str(), stderr);
+    return 2;
+  };
+  return root;
+}
+
+}  // namespace shoal

@@ -1,0 +1,120 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace shoal {
+
+int edit_distance(std::string_view a, std::string_view b) {
+  const size_t n = b.size();
+  std::vector<int> two_back(n + 1), back(n + 1), row(n + 1);
+  for (size_t j = 0; j <= n; ++j) back[j] = int(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = int(i);
+    for (size_t j = 1; j <= n; ++j) {
+      const int change = back[j - 1] + (a[i - 1] != b[j - 1]);
+      row[j] = std::min({change, back[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], two_back[j - 2] + 1);
+    }
+    std::swap(two_back, back);
+    std::swap(back, row);
+  }
+  return back[n];
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr size_t kLongestWord = 80;  // nobody mistypes more than this; keeps hostile input cheap
+  if (word.empty() || word.size() > kLongestWord) return "";
+  const std::string wanted = underscored(word);
+  std::string best;
+  int best_distance = 1 + std::max(1, int(word.size()) / 3);
+  for (const std::string& candidate : candidates) {
+    const std::string other = underscored(candidate);
+    int distance = edit_distance(wanted, other);
+    // An abbreviation or an extension is a likely meaning, too: "layers" for "num_layers".
+    const bool inside = std::min(wanted.size(), other.size()) >= 3 &&
+                        (other.find(wanted) != std::string::npos || wanted.find(other) != std::string::npos);
+    if (inside) distance = std::min(distance, 2);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+std::string join_choices(const std::vector<std::string>& choices, std::string_view last_separator) {
+  std::string text;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (i > 0) text += i + 1 == choices.size() ? last_separator : std::string_view(", ");
+    text += choices[i];
+  }
+  return text;
+}
+
+std::string underscored(std::string_view word) {
+  std::string text(word);
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+std::string with_commas(int64_t value) {
+  std::string text = fmt::format("{}", value);
+  const ptrdiff_t first = value < 0 ? 1 : 0;
+  for (ptrdiff_t i = ptrdiff_t(text.size()) - 3; i > first; i -= 3) text.insert(size_t(i), ",");
+  return text;
+}
+
+namespace {
+
+std::string scaled(double value, double base, const std::vector<const char*>& units) {
+  size_t unit = 0;
+  while (std::abs(value) >= base && unit + 1 < units.size()) {
+    value /= base;
+    ++unit;
+  }
+  if (unit == 0) return fmt::format("{:.0f} {}", value, units[0]);
+  return fmt::format("{:.{}f} {}", value,
+                     std::abs(value) < 10    ? 2
+                     : std::abs(value) < 100 ? 1
+                                             : 0,
+                     units[unit]);
+}
+
+}  // namespace
+
+std::string human_bytes(double bytes) {
+  return scaled(bytes, 1024, {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"});
+}
+
+std::string human_count(double value) {
+  std::string text = scaled(value, 1000, {"", "k", "M", "G", "T", "P", "E"});
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+std::string wrapped(std::string_view text, int width, int indent) {
+  std::string result;
+  int column = 0;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string_view word = text.substr(at, end - at);
+    if (column > 0 && column + 1 + int(word.size()) > width) {
+      result += "\n" + std::string(size_t(indent), ' ');
+      column = 0;
+    } else if (column > 0) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += int(word.size());
+    at = end + 1;
+  }
+  return result;
+}
+
+}  // namespace shoal
