@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace shoal {
 
@@ -30,14 +29,16 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   if (word.empty() || word.size() > kLongestWord) return "";
   const std::string wanted = underscored(word);
   std::string best;
-  int best_distance = 1 + std::max(1, int(word.size()) / 3);
+  int best_distance = 1 + (word.size() <= 2 ? 1 : std::max(2, int(word.size()) / 3));
   for (const std::string& candidate : candidates) {
     const std::string other = underscored(candidate);
     int distance = edit_distance(wanted, other);
-    // An abbreviation or an extension is a likely meaning, too: "layers" for "num_layers".
-    const bool inside = std::min(wanted.size(), other.size()) >= 3 &&
-                        (other.find(wanted) != std::string::npos || wanted.find(other) != std::string::npos);
-    if (inside) distance = std::min(distance, 2);
+    // An abbreviation or an extension is a likely meaning, too: "layers" for "num_layers", "lrate" for "lr".
+    const size_t shorter = std::min(wanted.size(), other.size());
+    const bool extends = shorter >= 2 && wanted.compare(0, shorter, other, 0, shorter) == 0;
+    const bool inside =
+        shorter >= 3 && (other.find(wanted) != std::string::npos || wanted.find(other) != std::string::npos);
+    if (extends || inside) distance = std::min(distance, 2);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
@@ -65,34 +66,6 @@ std::string with_commas(int64_t value) {
   std::string text = fmt::format("{}", value);
   const ptrdiff_t first = value < 0 ? 1 : 0;
   for (ptrdiff_t i = ptrdiff_t(text.size()) - 3; i > first; i -= 3) text.insert(size_t(i), ",");
-  return text;
-}
-
-namespace {
-
-std::string scaled(double value, double base, const std::vector<const char*>& units) {
-  size_t unit = 0;
-  while (std::abs(value) >= base && unit + 1 < units.size()) {
-    value /= base;
-    ++unit;
-  }
-  if (unit == 0) return fmt::format("{:.0f} {}", value, units[0]);
-  return fmt::format("{:.{}f} {}", value,
-                     std::abs(value) < 10    ? 2
-                     : std::abs(value) < 100 ? 1
-                                             : 0,
-                     units[unit]);
-}
-
-}  // namespace
-
-std::string human_bytes(double bytes) {
-  return scaled(bytes, 1024, {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"});
-}
-
-std::string human_count(double value) {
-  std::string text = scaled(value, 1000, {"", "k", "M", "G", "T", "P", "E"});
-  while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
 

@@ -24,12 +24,6 @@ std::string underscored(std::string_view word);
 // 1234567 as "1,234,567".
 std::string with_commas(int64_t value);
 
-// 1610612736 as "1.50 GiB".
-std::string human_bytes(double bytes);
-
-// 1.23e9 as "1.23 G"; powers of 1000.
-std::string human_count(double value);
-
 // The text in lines of at most width columns, broken at spaces, each after the first indented.
 std::string wrapped(std::string_view text, int width, int indent);
 
