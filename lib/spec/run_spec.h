@@ -139,6 +139,7 @@ struct GuardSection {  // a loss that is not finite, or jumps
   double spike_factor = 0;      // 0: only non-finite losses; else loss > factor * running mean
   int64_t spike_window = 50;
   int64_t max_rollbacks = 3;
+  int64_t max_skips = 10;  // in a row, then stop
 };
 
 struct RunSpec {
