@@ -97,12 +97,13 @@ std::map<std::string, std::set<std::string>> closure(const Edges& edges) {
 
 std::set<std::string> linked_folders(const fs::path& cmake_lists) {
   static const std::regex pattern(R"(\bshoal_([a-z_]+)\b)");
-  static const std::set<std::string> not_folders = {"library", "test", "options", "cli"};
   std::set<std::string> folders;
   for (const auto& line : read_lines(cmake_lists)) {
     const std::string code = line.substr(0, line.find('#'));
     for (auto it = std::sregex_iterator(code.begin(), code.end(), pattern); it != std::sregex_iterator(); ++it) {
-      if (!not_folders.count((*it)[1])) folders.insert((*it)[1]);
+      for (const auto& edge : allowed_edges) {
+        if (edge.first == (*it)[1]) folders.insert(edge.first);
+      }
     }
   }
   return folders;
