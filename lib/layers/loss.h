@@ -17,9 +17,38 @@ struct LossSums {
   int64_t kept_tokens = 0, dropped_tokens = 0;
 
   LossSums& operator+=(const LossSums& other);
-  double kept_loss() const;     // means; 0 for no tokens
+  double kept_loss() const;  // means; 0 for no tokens
   double dropped_loss() const;
-  double plain_loss() const;    // over all targets
+  double plain_loss() const;  // over all targets
+};
+
+// What the M rows should have predicted, in host memory.
+struct Targets {
+  const int32_t* tokens = nullptr;  // [M]; negative: ignored
+  const float* weights = nullptr;   // [M], 1 or 0 (dropped); null: all 1
+};
+
+class LossHead {
+ public:
+  struct Options {
+    double z_loss = 0;
+    int64_t chunk = 0;  // rows; 0: chosen by size
+  };
+  LossHead(Parameter& weight, const Options& options) : weight_(weight), options_(options) {}
+
+  // x [M, H]. Adds the gradient of sum(kept cross-entropy + z_loss lse^2) / divisor to the weight's, and leaves it in
+  // x.grad.
+  LossSums train(Context& context, const Var& x, const Targets& targets, double divisor) const;
+  // Without gradients. token_losses [M], if not null, gets the cross-entropy of each target, 0 where ignored.
+  LossSums evaluate(Context& context, const View& x, const Targets& targets, float* token_losses) const;
+  // logits [M, V] f32 = x W^T
+  void logits(Context& context, const View& x, const View& logits) const;
+
+ private:
+  int64_t chunk_rows(int64_t rows) const;
+
+  Parameter& weight_;
+  Options options_;
 };
 
 }  // namespace shoal

@@ -1,0 +1,28 @@
+// The token embedding.
+#pragma once
+
+#include <string>
+
+#include "layers/context.h"
+#include "layers/parameter.h"
+#include "layers/tape.h"
+
+namespace shoal {
+
+// A [V, H] matrix that is an input embedding, an output head, or both (tied).
+Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string& name, int64_t vocab_size,
+                                 int64_t hidden_size, const InitRule& init);
+
+class Embedding {
+ public:
+  explicit Embedding(Parameter& table, float scale = 1) : table_(table), scale_(scale) {}
+
+  // tokens [M] i32 in device memory -> [M, H] in the compute type.
+  Var forward(Context& context, Tape& tape, const Tensor& tokens) const;
+
+ private:
+  Parameter& table_;
+  float scale_;
+};
+
+}  // namespace shoal
