@@ -1,5 +1,7 @@
 #include "model/decoder.h"
 
+#include <fmt/format.h>
+
 #include <deque>
 
 #include "layers/block.h"
