@@ -1,0 +1,20 @@
+#include "device/cpu/cpu_device.h"
+
+#include <cstring>
+
+namespace shoal {
+
+std::shared_ptr<void> CpuDevice::allocate(int64_t bytes) {
+  const BlockCache::Block block = cache_->take(bytes);
+  return {block.data, [cache = cache_, block](void*) { cache->give_back(block); }};
+}
+
+void CpuDevice::to_host(void* host, const void* device, int64_t bytes) {
+  std::memcpy(host, device, static_cast<size_t>(bytes));
+}
+
+void CpuDevice::to_device(void* device, const void* host, int64_t bytes) {
+  std::memcpy(device, host, static_cast<size_t>(bytes));
+}
+
+}  // namespace shoal

@@ -1,0 +1,79 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "device/device.h"
+
+using namespace shoal;
+
+TEST_CASE("blocks are aligned, large ones to a huge page") {
+  const auto device = make_device("cpu");
+  for (int64_t bytes : {0, 1, 63, 64, 65, 1000, 4097, 1 << 20, (1 << 21) + 1, 5 << 20}) {
+    const auto block = device->allocate(bytes);
+    const auto address = reinterpret_cast<uintptr_t>(block.get());
+    CHECK(address % 64 == 0);
+    if (bytes > (2 << 20)) CHECK(address % (2 << 20) == 0);
+    std::memset(block.get(), 1, size_t(bytes));
+  }
+}
+
+TEST_CASE("a freed block is handed out again and the accounting follows") {
+  const auto device = make_device("cpu");
+  auto first = device->allocate(1000);
+  const void* address = first.get();
+  const MemoryUse held = device->memory();
+  CHECK(held.current >= 1000);
+  CHECK(held.current <= 1125 + 64);
+  first.reset();
+  CHECK(device->memory().current == 0);
+  CHECK(device->memory().peak == held.peak);
+  CHECK(device->memory().reserved == held.reserved);
+  const auto second = device->allocate(1000);
+  CHECK(second.get() == address);
+  CHECK(device->memory().reserved == held.reserved);
+}
+
+TEST_CASE("release_cache returns what is not in use") {
+  const auto device = make_device("cpu");
+  const auto kept = device->allocate(100);
+  device->allocate(8 << 20).reset();
+  CHECK(device->memory().reserved >= 8 << 20);
+  device->release_cache();
+  CHECK(device->memory().reserved == device->memory().current);
+}
+
+TEST_CASE("a tensor may outlive its device") {
+  Tensor tensor;
+  {
+    const auto device = make_device("cpu");
+    tensor = Tensor(*device, DType::f32, {3, 5});
+  }
+  tensor.view().as<float>()[14] = 1.0f;
+  CHECK(tensor.view().as<float>()[14] == 1.0f);
+}
+
+TEST_CASE("threads can allocate at once") {
+  const auto device = make_device("cpu");
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&device, i] {
+      for (int64_t n = 1; n < 200; ++n) {
+        const auto block = device->allocate(n * 100);
+        std::memset(block.get(), i, size_t(n * 100));
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(device->memory().current == 0);
+}
+
+TEST_CASE("errors of the device are stated") {
+  CHECK_THROWS_WITH_AS(make_device("tpu"), doctest::Contains("cpu"), UserError);
+  const auto device = make_device("cpu");
+  CHECK_THROWS_WITH_AS(device->allocate(int64_t{1} << 60), doctest::Contains("out of memory"),
+                       RuntimeFailure);
+}
