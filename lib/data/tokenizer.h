@@ -15,12 +15,17 @@ class Tokenizer {
   virtual int64_t vocab_size() const = 0;
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;  // thread-safe; text is valid UTF-8
   virtual void encode_append(std::string_view text, std::vector<int32_t>& ids) const = 0;
-  virtual std::string decode(const std::vector<int32_t>& ids) const = 0;
-  virtual int32_t end_of_document() const = 0;  // -1: none
+  virtual std::string decode(const std::vector<int32_t>& ids) const = 0;  // invalid UTF-8 becomes U+FFFD
+  virtual int32_t end_of_document() const = 0;                            // -1: none
   virtual std::string describe() const = 0;
+  virtual std::string identity() const = 0;  // equal for tokenizers that give equal ids: "byte", "bpe:<hash>"
 };
 
-// "byte", or the path of a Hugging Face tokenizer.json. Throws UserError naming the file and what is not supported.
+// "byte", or the path of a Hugging Face tokenizer.json. Throws UserError naming the file and what is not
+// supported.
 std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name);
+
+// identity() of a tokenizer, without building it.
+std::string tokenizer_identity(const std::string& name);
 
 }  // namespace shoal
