@@ -1,0 +1,110 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "model/hf_names.h"
+#include "model/init_rules.h"
+#include "model/tiny.h"
+
+using namespace shoal;
+
+TEST_CASE("initial weights belong to the global element, on any grid") {
+  const auto device = make_device("cpu");
+  const auto ops = make_ops(*device);
+  Context context = make_local_context(*device, *ops, DType::f32, 9);
+  Decoder whole(tiny_neox(), context, {});
+  whole.materialize(false);
+
+  context.grid.size = {2, 3, 1, 1};
+  for (int rank = 0; rank < 6; ++rank) {
+    context.at = coordinates_of(context.grid, rank);
+    Decoder part(tiny_neox(), context, {});
+    part.materialize(false);
+    for (const Parameter& parameter : part.parameters().all()) {
+      CAPTURE(parameter.spec.name);
+      View expected = whole.parameters().find(parameter.spec.name)->master;
+      for (int d = 0; d < expected.rank(); ++d) {
+        expected = expected.slice(d, parameter.slab.offset[d], parameter.slab.shape[d]);
+      }
+      const auto* values = parameter.master.view().as<float>();
+      bool equal = true;
+      for (int64_t i = 0; i < expected.numel(); ++i) {
+        int64_t rest = i, at = 0;
+        for (int d = expected.rank() - 1; d >= 0; --d) {
+          at += rest % expected.dim(d) * expected.stride(d);
+          rest /= expected.dim(d);
+        }
+        equal = equal && expected.as<float>()[at] == values[i];
+      }
+      CHECK(equal);
+    }
+  }
+}
+
+TEST_CASE("the standard deviations of the init rules") {
+  ModelConfig c = tiny_neox();
+  c.hidden_size = 512, c.num_layers = 6, c.init_std = 0.03;
+  const auto deviation = [&](const std::string& name, bool output, int64_t layer = 0) {
+    (output ? c.output_init : c.init) = name;
+    return (output ? output_init(c, layer) : input_init(c)).value;
+  };
+  // Pythia-70m's, as published.
+  CHECK(deviation("small_init", false) == doctest::Approx(0.027951).epsilon(1e-4));
+  CHECK(deviation("wang_init", true) == doctest::Approx(0.014731).epsilon(1e-4));
+  CHECK(deviation("normal", true) == 0.03);
+  CHECK(deviation("scaled_normal", true) == doctest::Approx(0.03 / std::sqrt(12.0)));
+  CHECK(deviation("mitchell", false) == doctest::Approx(1 / std::sqrt(512.0)));
+  CHECK(deviation("mitchell", true, 3) == doctest::Approx(1 / std::sqrt(512.0) / std::sqrt(8.0)));
+  CHECK(deviation("takase", true) == doctest::Approx(std::sqrt(2.0 / (5 * 512)) / std::sqrt(12.0)));
+  CHECK(output_init(c, 0).truncate == 3);
+  CHECK_THROWS_AS(deviation("small_int", false), UserError);
+}
+
+TEST_CASE("decay is for matrices and embeddings only") {
+  const auto device = make_device("cpu");
+  const auto ops = make_ops(*device);
+  Context context = make_local_context(*device, *ops, DType::bf16, 9);
+  Decoder model(tiny_neox(), context, {});
+  model.materialize(false);
+  for (const Parameter& p : model.parameters().all()) {
+    CAPTURE(p.spec.name);
+    const bool vector = p.spec.name.find("norm") != std::string::npos || p.spec.name.ends_with(".bias");
+    CHECK(p.spec.decay == !vector);
+    CHECK(p.compute.dtype() == (vector ? DType::f32 : DType::bf16));
+  }
+}
+
+TEST_CASE("every element of every parameter is in exactly one Hugging Face tensor") {
+  for (const ModelConfig& config : {tiny_neox(), tiny_llama()}) {
+    const auto device = make_device("cpu");
+    const auto ops = make_ops(*device);
+    Context context = make_local_context(*device, *ops, DType::f32, 9);
+    Decoder model(config, context, {});
+    std::map<std::string, int64_t> covered;
+    int64_t total = 0;
+    for (const HfTensor& tensor : hf_tensors(config)) {
+      const Parameter* parameter = model.parameters().find(tensor.parameter);
+      REQUIRE(parameter != nullptr);
+      for (int d = 0; d < tensor.slab.shape.rank(); ++d) {
+        CHECK(tensor.slab.offset[d] + tensor.slab.shape[d] <= parameter->spec.shape[d]);
+      }
+      covered[tensor.parameter] += tensor.slab.shape.numel();
+      total += tensor.slab.shape.numel();
+    }
+    for (const Parameter& parameter : model.parameters().all()) {
+      CHECK(covered[parameter.spec.name] == parameter.spec.shape.numel());
+    }
+    CHECK(total == model.parameters().count());
+  }
+}
+
+TEST_CASE("a model without a Hugging Face form says so") {
+  ModelConfig config = tiny_neox();
+  config.num_kv_heads = 1;
+  CHECK_THROWS_AS(hf_tensors(config), UserError);
+  config = tiny_llama();
+  config.parallel_residual = true;
+  CHECK_THROWS_AS(hf_tensors(config), UserError);
+}
