@@ -4,7 +4,7 @@ loss and every gradient, and the losses of a short AdamW run. Run by hand where 
 numpy are installed; the tests only read the files.
 
 Each file has the metadata "config" (the fields of shoal::ModelConfig as JSON) and "versions". Tensors: weight/NAME and
-grad/NAME with the names of transformers, tokens and targets [B, T], logits [B, T, V], loss [1]. Models run in float64,
+grad/NAME with the names that transformers saves, tokens and targets [B, T], logits [B, T, V], loss [1]. Models run in float64,
 and the results are stored as float32.
 """
 
@@ -25,6 +25,11 @@ VOCAB, ROWS, LENGTH = 101, 2, 24
 
 def to_numpy(tensor):
     return numpy.ascontiguousarray(tensor.detach().cpu().float().numpy())
+
+
+def saved_name(config, name):
+    """The name in a saved file: transformers 5 holds GPT-NeoX's head under another one in memory."""
+    return "embed_out.weight" if config["family"] == "gpt-neox" and name == "lm_head.weight" else name
 
 
 def write(name, config, tensors, **metadata):
@@ -186,8 +191,9 @@ def gradients(name, made, seed, masked=False):
         "dropped_loss": to_numpy(((dropped * token_loss).sum() / dropped.sum().clamp(min=1)).reshape(1)),
     }
     for parameter_name, parameter in model.named_parameters():
-        tensors[f"weight/{parameter_name}"] = to_numpy(parameter)
-        tensors[f"grad/{parameter_name}"] = to_numpy(parameter.grad)
+        saved = saved_name(config, parameter_name)
+        tensors[f"weight/{saved}"] = to_numpy(parameter)
+        tensors[f"grad/{saved}"] = to_numpy(parameter.grad)
     write(name, config, tensors, z_loss=str(z_loss))
 
 
@@ -213,7 +219,7 @@ def adamw_run(name, made, seed, steps=50, rows=4, length=16):
     optimizer = torch.optim.AdamW(
         [{"params": matrices, "weight_decay": hyper["weight_decay"]}, {"params": others, "weight_decay": 0.0}],
         lr=1.0, betas=tuple(hyper["betas"]), eps=hyper["eps"])
-    tensors = {f"weight/{n}": to_numpy(p).copy() for n, p in model.named_parameters()}
+    tensors = {f"weight/{saved_name(config, n)}": to_numpy(p).copy() for n, p in model.named_parameters()}
     losses, norms = [], []
     for step in range(steps):
         for group in optimizer.param_groups:
@@ -228,7 +234,7 @@ def adamw_run(name, made, seed, steps=50, rows=4, length=16):
     print(name, "loss", losses[0], "->", losses[-1], "norm", min(norms), max(norms))
     tensors.update({
         "data": data.int().numpy(), "lr": numpy.array(lr), "losses": numpy.array(losses), "norms": numpy.array(norms),
-        **{f"final/{n}": to_numpy(p) for n, p in model.named_parameters()}})
+        **{f"final/{saved_name(config, n)}": to_numpy(p) for n, p in model.named_parameters()}})
     write(name, config, tensors, hyper=json.dumps(hyper))
 
 
