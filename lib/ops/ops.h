@@ -1,11 +1,12 @@
 // The operations a model needs, as one interface that every backend implements.
 //
-// Conventions. B batch, T sequence, H hidden, V vocabulary, G key-value heads (groups), R query heads a group, D head
-// size, F feed-forward size, M rows (B*T). Activations are f32 or bf16 ("compute type"), all of one call alike unless
-// stated; biases, norm weights, statistics, losses, gradients of parameters and all sums are f32. The last dim of every view has stride 1.
-// "accumulate" adds to what the output holds; gradients of parameters always accumulate.
-// Results do not depend on anything but the inputs and the number of threads: no atomics, fixed summation order.
-// Calls enqueue on the device's stream. Shapes are the caller's duty (SHOAL_CHECK); nothing here sees user input.
+// Conventions. B batch, T sequence, H hidden, V vocabulary, G key-value heads (groups), R query heads a
+// group, D head size, F feed-forward size, M rows (B*T). Activations are f32 or bf16 ("compute type"), all of
+// one call alike unless stated; biases, norm weights, statistics, losses, gradients of parameters and all
+// sums are f32. The last dim of every view has stride 1. "accumulate" adds to what the output holds;
+// gradients of parameters always accumulate. Results do not depend on anything but the inputs and the number
+// of threads: no atomics, fixed summation order. Calls enqueue on the device's stream. Shapes are the
+// caller's duty (SHOAL_CHECK); nothing here sees user input.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,21 @@
 namespace shoal {
 
 enum class Op {
-  matmul, activation, glu, layernorm, rmsnorm, rotary, attention, embedding, add, cross_entropy, adamw, sum_squares,
-  scale, cast, fill, axpby, symmetrize,
+  matmul,
+  activation,
+  glu,
+  layernorm,
+  rmsnorm,
+  rotary,
+  attention,
+  embedding,
+  add,
+  cross_entropy,
+  adamw,
+  sum_squares,
+  scale,
+  cast,
+  fill,
 };
 std::string_view name_of(Op op);
 
@@ -59,8 +73,9 @@ struct GluGradArgs {  // dx [M, 2, F]
 };
 
 // LayerNorm (Ba et al. 2016) or RMSNorm (Zhang and Sennrich 2019) over the last dim of x [M, H].
-// If residual [M, H] is given, x + residual is normalised, and written to sum [M, H] (which may be x or residual).
-// unit_offset: the weight is 1 + weight (Gemma). weight and bias are f32 parameters; bias only for LayerNorm, optional.
+// If residual [M, H] is given, x + residual is normalised, and written to sum [M, H] (which may be x or
+// residual). unit_offset: the weight is 1 + weight (Gemma). weight and bias are f32 parameters; bias only for
+// LayerNorm, optional.
 struct NormArgs {
   View x, residual, sum;
   View weight, bias;
@@ -69,7 +84,8 @@ struct NormArgs {
   View y;
   View mean, rstd;  // [M] f32; mean only for LayerNorm
 };
-// x is what was normalised (the sum, if there was a residual). dx (+)= gradient; dweight, dbias [H] f32 accumulate.
+// x is what was normalised (the sum, if there was a residual). dx (+)= gradient; dweight, dbias [H] f32
+// accumulate.
 struct NormGradArgs {
   View x, weight;
   bool unit_offset = false;
@@ -79,10 +95,10 @@ struct NormGradArgs {
   View dweight, dbias;
 };
 
-// Rotary position embedding (Su et al. 2021) in place on the first rotary_dims of x [B, T, A, C, D] (any two head
-// dims A, C; rows strided). Position of t is first_position + t. half-split pairs (i, i + rotary_dims/2), interleaved
-// pairs (2i, 2i+1). Angle = position * base^(-2i/rotary_dims), computed in f64 and kept as a f32 table.
-// inverse rotates back, which is the gradient.
+// Rotary position embedding (Su et al. 2021) in place on the first rotary_dims of x [B, T, A, C, D] (any two
+// head dims A, C; rows strided). Position of t is first_position + t. half-split pairs (i, i +
+// rotary_dims/2), interleaved pairs (2i, 2i+1). Angle = position * base^(-2i/rotary_dims), computed in f64
+// and kept as a f32 table. inverse rotates back, which is the gradient.
 struct RotaryArgs {
   View x;
   int64_t rotary_dims = 0;
@@ -94,7 +110,8 @@ struct RotaryArgs {
 
 // Causal softmax attention without the T x T matrix in memory (Dao et al. 2022), grouped-query heads.
 // q [B, T, G, R, D], k and v [B, S, G, D], strided; query t sees keys 0 .. S - T + t. out [B, T, G, R, D];
-// lse [B, G, R, T] f32 is the log of the softmax denominator (of scaled scores). lse may be undefined in inference.
+// lse [B, G, R, T] f32 is the log of the softmax denominator (of scaled scores). lse may be undefined in
+// inference.
 struct AttentionArgs {
   View q, k, v, out, lse;
   float scale = 1.0f;  // usually D^-0.5
@@ -105,8 +122,8 @@ struct AttentionGradArgs {  // S == T here; dq, dk, dv are strided like q, k, v 
   float scale = 1.0f;
 };
 
-// y [M, H] = scale * table[tokens[i]]; tokens [M] i32 are in 0 .. V-1 less first_row (a vocabulary shard: rows outside
-// it give zeros). table [V, H] has the compute type.
+// y [M, H] = scale * table[tokens[i]]; tokens [M] i32 are in 0 .. V-1 less first_row (a vocabulary shard:
+// rows outside it give zeros). table [V, H] has the compute type.
 struct EmbeddingArgs {
   View tokens, table, y;
   float scale = 1.0f;
@@ -118,9 +135,9 @@ struct EmbeddingGradArgs {  // dtable [V, H] f32 += scale * dy
   int64_t first_row = 0;
 };
 
-// Softmax statistics of a chunk of logits [M, V] (f32): maximum [M], sum of exp(logit - maximum) [M], logit of the
-// target [M] (0 where the target lies outside first_column .. first_column + V - 1, or is negative). For a vocabulary
-// split over ranks the caller combines the statistics before the gradient.
+// Softmax statistics of a chunk of logits [M, V] (f32): maximum [M], sum of exp(logit - maximum) [M], logit
+// of the target [M] (0 where the target lies outside first_column .. first_column + V - 1, or is negative).
+// For a vocabulary split over ranks the caller combines the statistics before the gradient.
 struct SoftmaxStatsArgs {
   View logits, targets;  // targets [M] i32
   View maximum, sum_exp, target_logit;
@@ -136,7 +153,8 @@ struct SoftmaxGradArgs {
 
 // Decoupled weight decay (Loshchilov and Hutter 2019), bias-corrected, eps outside the root:
 //   m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;  p = p (1 - lr wd) - lr (m / c1) / (sqrt(v / c2) + eps).
-// g is multiplied by gradient_scale first (clipping). All f32, one flat length; copy (optional) gets p as bf16.
+// g is multiplied by gradient_scale first (clipping). All f32, one flat length; copy (optional) gets p as
+// bf16.
 struct AdamwArgs {
   View param, grad, m, v, copy;
   double lr = 0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weight_decay = 0, gradient_scale = 1;
@@ -171,14 +189,12 @@ class Ops {
   virtual void softmax_grad(const SoftmaxGradArgs& args) = 0;
 
   virtual void add(const View& a, const View& b, const View& out) = 0;  // out may be a or b; same type
-  virtual void bias_grad(const View& dy, const View& dbias) = 0;        // dbias [N] f32 += column sums of dy [M, N]
+  virtual void bias_grad(const View& dy, const View& dbias) = 0;  // dbias [N] f32 += column sums of dy [M, N]
   virtual void adamw(const AdamwArgs& args) = 0;
-  virtual double sum_squares(const View& x) = 0;  // f32 or bf16, summed in f64; synchronises
-  virtual void scale(const View& x, float factor) = 0;             // in place, f32 or bf16
-  virtual void cast(const View& from, const View& to) = 0;         // f32 <-> bf16, strided rows
+  virtual double sum_squares(const View& x) = 0;            // f32 or bf16, summed in f64; synchronises
+  virtual void scale(const View& x, float factor) = 0;      // in place, f32 or bf16
+  virtual void cast(const View& from, const View& to) = 0;  // f32 <-> bf16, strided rows
   virtual void fill(const View& x, float value) = 0;
-  virtual void axpby(float a, const View& x, float b, const View& y) = 0;  // y = a x + b y, f32; b = 0 overwrites y
-  virtual void symmetrize(const View& x) = 0;                              // x [N, N] = (x + x^T) / 2, f32
 };
 
 // The operations of a device made by make_device.

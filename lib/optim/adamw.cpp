@@ -8,7 +8,9 @@ namespace shoal {
 
 namespace {
 
-View flat(const Tensor& tensor) { return tensor.view().reshape({tensor.numel()}); }
+View flat(const Tensor& tensor) {
+  return tensor.view().reshape({tensor.numel()});
+}
 
 }  // namespace
 
@@ -18,7 +20,8 @@ AdamW::AdamW(const OptimizerSection& section, ParameterRegistry& parameters, Ops
     for (const char* moment : {"m", "v"}) {
       Tensor value(ops_.device(), DType::f32, p.master.shape());
       ops_.fill(value, 0.0f);
-      state_.push_back({fmt::format("optimizer/{}/{}", moment, p.spec.name), p.spec.shape, p.spec.shard, p.slab, value});
+      state_.push_back(
+          {fmt::format("optimizer/{}/{}", moment, p.spec.name), p.spec.shape, p.spec.shard, p.slab, value});
     }
   }
 }
@@ -36,6 +39,7 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
   for (Parameter& p : parameters_.all()) {
     const Tensor& m = state_[i++].value;
     const Tensor& v = state_[i++].value;
+    if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);
     args.param = flat(p.master);
     args.grad = flat(p.grad);
     args.m = flat(m);
@@ -48,8 +52,8 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
 }
 
 std::string AdamW::describe() const {
-  return fmt::format("adamw: betas {:g} {:g}, eps {:g}; {}", section_.betas[0], section_.betas[1], section_.eps,
-                     describe_decay(section_, parameters_));
+  return fmt::format("adamw: betas {:g} {:g}, eps {:g}; {}", section_.betas[0], section_.betas[1],
+                     section_.eps, describe_decay(section_, parameters_));
 }
 
 }  // namespace shoal

@@ -7,7 +7,10 @@ namespace shoal {
 
 double gradient_norm(const ParameterRegistry& parameters, Ops& ops) {
   double sum = 0;
-  for (const Parameter& p : parameters.all()) sum += ops.sum_squares(p.grad);
+  for (const Parameter& p : parameters.all()) {
+    if (!p.grad_is_stale)
+      sum += ops.sum_squares(p.grad);  // stale: no backward has reached it, the gradient is zero
+  }
   return std::sqrt(sum);
 }
 

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/units.h"
 #include "optim/adamw.h"
 
 namespace shoal {
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops) {
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          Ops& ops) {
   if (section.name == "adamw") return std::make_unique<AdamW>(section, parameters, ops);
   throw UserError(Problem{.what = "unknown optimizer",
                           .where = "optimizer.name",
@@ -29,10 +31,12 @@ std::string describe_decay(const OptimizerSection& section, const ParameterRegis
     elements[kind] += p.spec.shape.numel();
   }
   if (tensors[1] == 0) return "no weight decay";
-  const auto millions = [](int64_t n) { return fmt::format("{:.3g}M", double(n) / 1e6); };
+  const auto size = [](int64_t n) { return format_count(double(n)); };
   const char* rule = section.decay == "all" ? "tensors" : "matrices and embeddings";
-  std::string text = fmt::format("decay {:g} on {} {} ({})", section.weight_decay, tensors[1], rule, millions(elements[1]));
-  if (tensors[0] > 0) text += fmt::format(", not on {} norm weights and biases ({})", tensors[0], millions(elements[0]));
+  std::string text =
+      fmt::format("decay {:g} on {} {} ({})", section.weight_decay, tensors[1], rule, size(elements[1]));
+  if (tensors[0] > 0)
+    text += fmt::format(", not on {} norm weights and biases ({})", tensors[0], size(elements[0]));
   return text;
 }
 

@@ -17,6 +17,8 @@ struct RunSection {
   int64_t steps = 1000;
   std::string resume = "if_available";  // if_available | always | never
   std::string fork;                     // a checkpoint or a run folder: start from its weights only
+  std::string branch;                   // the same: go on from its whole state, with another schedule for example
+  bool allow_changes = false;           // resume although keys that change the result differ
   double time_limit_minutes = 0;        // 0: none; then save and exit 75
   int64_t threads = 0;                  // 0: all cores the process may use
   std::string device = "cpu";

@@ -17,7 +17,9 @@ namespace shoal {
 namespace {
 
 // JSON has no NaN or infinity.
-std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : "null"; }
+std::string number(double value) {
+  return std::isfinite(value) ? fmt::format("{}", value) : "null";
+}
 
 // Every record starts with its step.
 int64_t step_of(const std::string& line) {
@@ -29,22 +31,23 @@ int64_t step_of(const std::string& line) {
 
 }  // namespace
 
-std::string to_json(const StepRecord& r, const Throughput& t) {
-  std::string json = fmt::format("{{\"step\":{},\"tokens\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{}", r.step, r.tokens,
-                                 number(r.loss), number(r.grad_norm), number(r.lr));
+std::string to_json(const StepRecord& r) {
+  std::string json = fmt::format("{{\"step\":{},\"tokens\":{},\"loss\":{},\"grad_norm\":{},\"lr\":{}", r.step,
+                                 r.tokens, number(r.loss), number(r.grad_norm), number(r.lr));
   if (r.masked) {
-    json += fmt::format(",\"loss_plain\":{},\"loss_dropped\":{},\"kept\":{},\"dropped\":{}", number(r.loss_plain),
-                        number(r.loss_dropped), r.kept, r.dropped);
+    json += fmt::format(",\"loss_plain\":{},\"loss_dropped\":{},\"kept\":{},\"dropped\":{}",
+                        number(r.loss_plain), number(r.loss_dropped), r.kept, r.dropped);
   }
   if (!r.applied) json += ",\"skipped\":true";
-  json += fmt::format(",\"step_ms\":{:.3f},\"data_ms\":{:.3f},\"tokens_per_second\":{:.1f},\"mfu\":{:.4f},\"memory\":{}}}",
-                      r.seconds * 1e3, r.data_seconds * 1e3, t.tokens_per_second, t.mfu, t.memory_bytes);
+  json += fmt::format(
+      ",\"step_ms\":{:.3f},\"data_ms\":{:.3f},\"tokens_per_second\":{:.1f},\"mfu\":{:.4f},\"memory\":{}}}",
+      r.seconds * 1e3, r.data_seconds * 1e3, r.tokens_per_second, r.mfu, r.memory_bytes);
   return json;
 }
 
 std::string to_json(const EvalRecord& r) {
-  return fmt::format("{{\"step\":{},\"{}_loss\":{},\"{}_tokens\":{},\"eval_ms\":{:.1f}}}", r.step, r.split, number(r.loss),
-                     r.split, r.tokens, r.seconds * 1e3);
+  return fmt::format("{{\"step\":{},\"{}_loss\":{},\"{}_tokens\":{},\"eval_ms\":{:.1f}}}", r.step, r.split,
+                     number(r.loss), r.split, r.tokens, r.seconds * 1e3);
 }
 
 MetricsFile::MetricsFile(const std::string& path, int64_t last_step) : path_(path) {

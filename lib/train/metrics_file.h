@@ -8,14 +8,7 @@
 
 namespace shoal {
 
-// The derived numbers of a step line.
-struct Throughput {
-  double tokens_per_second = 0;
-  double mfu = 0;  // of the measured peak, 0 to 1
-  int64_t memory_bytes = 0;
-};
-
-std::string to_json(const StepRecord& record, const Throughput& throughput);
+std::string to_json(const StepRecord& record);
 std::string to_json(const EvalRecord& record);
 
 class MetricsFile {

@@ -22,6 +22,9 @@ struct StepRecord {
 
   double seconds = 0;       // the whole step
   double data_seconds = 0;  // of it, waiting for data
+  double tokens_per_second = 0;
+  double mfu = 0;  // model FLOPs of this step over what the measured peak could do; 0: no peak is known
+  int64_t memory_bytes = 0;  // the device's peak so far
 };
 
 struct EvalRecord {

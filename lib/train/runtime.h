@@ -1,0 +1,36 @@
+// Where a command computes: the device, its operations and the model's context, made from the run spec.
+#pragma once
+
+#include <memory>
+
+#include "layers/context.h"
+#include "spec/run_spec.h"
+
+namespace shoal {
+
+class Runtime {
+ public:
+  // Uses run.threads threads (0: all cores the process may use). Throws UserError for a device that is not
+  // built in.
+  explicit Runtime(const RunSpec& spec);
+
+  Device& device() { return *device_; }
+  Ops& ops() { return *ops_; }
+  Context& context() { return context_; }
+  Communicator& world() { return *world_; }
+  bool first_rank() const { return world_->rank() == 0; }
+
+ private:
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Ops> ops_;
+  std::shared_ptr<Communicator> world_;
+  Context context_;
+};
+
+DType compute_type(const PrecisionSection& section);
+
+// The rate that a square product of the compute type reaches here, in FLOP/s: the best of a few for about
+// `seconds`.
+double measure_peak_flops(Ops& ops, DType compute, double seconds);
+
+}  // namespace shoal
