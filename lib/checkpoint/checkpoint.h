@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,7 +13,7 @@
 
 namespace shoal {
 
-// A named global tensor and the part of it that lies in this process's (host) memory.
+// A named global tensor and a part of it that lies in this process's (host) memory.
 struct StateTensor {
   std::string name;  // "model/layers.0.attention.qkv.weight", "optimizer/m/..."
   Shape shape;       // global
@@ -31,30 +30,38 @@ struct CheckpointInfo {
       strings;  // more state by name: random streams, schedule, loss guard (JSON text)
 };
 
-// Throws RuntimeFailure naming the path and the cause (disk full, read-only, ...); a failed write leaves no
-// file.
+// Several parts of one tensor may be given, under the same name; together they must be the whole. Throws
+// RuntimeFailure naming the path and the cause (disk full, read-only, ...); a failed write leaves no file,
+// and an older file of the same name as it was. The same state gives the same bytes.
 void write_checkpoint(const std::string& path, const CheckpointInfo& info,
                       const std::vector<StateTensor>& tensors);
 
-// A checkpoint opened for reading. Opening checks the structure; read() checks the content hash of what it
-// reads.
+// A checkpoint opened for reading. Opening reads the whole file once and compares its hash, so that no
+// damaged byte reaches HDF5 or the run; read() compares the tensor's hash with what arrived in memory.
 class CheckpointReader {
  public:
   struct Entry {
     std::string name;
     DType dtype;
     Shape shape;
-    std::string hash;
+    std::string hash;  // tensor_hash.h
   };
+  // Throws RuntimeFailure that says what is wrong: no checkpoint, a newer format, cut short, damaged.
   explicit CheckpointReader(const std::string& path);
   ~CheckpointReader();
+  CheckpointReader(CheckpointReader&&) noexcept;
+
+  const std::string& path() const;
   const CheckpointInfo& info() const;
-  const std::vector<Entry>& entries() const;
-  bool has(const std::string& name) const;
-  // Reads the slab into data, whose type must be the stored one. Throws RuntimeFailure if the tensor's hash
-  // is wrong.
+  const std::vector<Entry>& entries() const;         // sorted by name
+  const Entry* find(const std::string& name) const;  // null if there is none
+  bool has(const std::string& name) const { return find(name) != nullptr; }
+
+  // Reads the slab into data, whose type must be the stored one. Throws RuntimeFailure if the tensor is
+  // absent, has another type or shape, or if the whole of it was read and its hash is wrong. (Ranks that read
+  // parts add up hash_slab() of them and compare with the entry.)
   void read(const StateTensor& into);
-  void verify();  // reads and hashes everything
+  void verify();  // reads and hashes every tensor
 
  private:
   struct Impl;

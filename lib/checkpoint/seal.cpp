@@ -1,0 +1,137 @@
+#include "checkpoint/seal.h"
+
+#include <fcntl.h>
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+
+namespace shoal {
+namespace {
+
+constexpr std::string_view magic = "shoal checkpoint ";
+constexpr int format_version = 1;
+constexpr int64_t piece_bytes = int64_t{4} << 20;
+
+XXH128_canonical_t digest(const void* data, size_t bytes) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, bytes));
+  return canonical;
+}
+
+std::string hex(const XXH128_canonical_t& canonical) {
+  std::string text;
+  for (unsigned char byte : canonical.digest) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+std::string lines_of(const Seal& seal) {
+  return fmt::format("{}{}\nstep {}\nconsumed_samples {}\nbytes {}\ncontent {}\n", magic, format_version,
+                     seal.step, seal.consumed_samples, seal.bytes, seal.content);
+}
+
+// The whole seal; what is not text is zero.
+std::string block_of(const Seal& seal) {
+  std::string block = lines_of(seal);
+  block += fmt::format("seal {}\n", hex(digest(block.data(), block.size())));
+  block.resize(size_t(seal_bytes), '\0');
+  return block;
+}
+
+[[noreturn]] void broken(const std::string& path, const std::string& what) {
+  throw RuntimeFailure(Problem{.what = what, .where = path, .value = {}, .allowed = {}, .hint = {}});
+}
+
+Seal parse_seal(const std::string& path, const std::string& block) {
+  if (!block.starts_with(magic)) broken(path, "not a shoal checkpoint, or its beginning is damaged");
+  int version = 0;
+  Seal seal;
+  std::array<char, 33> content{};
+  long long step = 0, samples = 0, bytes = 0;
+  const int found = std::sscanf(block.c_str() + magic.size(),
+                                "%d step %lld consumed_samples %lld bytes %lld content %32[0-9a-f]", &version,
+                                &step, &samples, &bytes, content.data());
+  if (found >= 1 && version > format_version) {
+    broken(path, fmt::format("checkpoint format {} is newer than this program, which reads up to {}", version,
+                             format_version));
+  }
+  seal.step = step;
+  seal.consumed_samples = samples;
+  seal.bytes = bytes;
+  seal.content = content.data();
+  // Comparing with what would be written covers every byte of the block.
+  if (found != 5 || block != block_of(seal)) broken(path, "damaged: the seal at its beginning is broken");
+  return seal;
+}
+
+Seal read_seal(const File& file, const std::string& path) {
+  const int64_t size = file.size();
+  if (size < seal_bytes)
+    broken(path, fmt::format("not a checkpoint, or cut short: it has only {} bytes", size));
+  std::string block(size_t(seal_bytes), '\0');
+  file.read_at(block.data(), seal_bytes, 0);
+  const Seal seal = parse_seal(path, block);
+  if (seal.bytes != size)
+    broken(path, fmt::format("damaged: {} bytes long, {} were written", size, seal.bytes));
+  return seal;
+}
+
+}  // namespace
+
+std::string hash_content(const File& file, int64_t file_bytes, int threads) {
+  const int64_t bytes = file_bytes - seal_bytes;
+  const int64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
+  std::vector<XXH128_canonical_t> digests(static_cast<size_t>(pieces));
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&](int64_t first, int64_t step) {
+    try {
+      std::vector<char> buffer(static_cast<size_t>(std::min(piece_bytes, bytes)));
+      for (int64_t i = first; i < pieces; i += step) {
+        const int64_t length = std::min(piece_bytes, bytes - i * piece_bytes);
+        file.read_at(buffer.data(), length, seal_bytes + i * piece_bytes);
+        digests[static_cast<size_t>(i)] = digest(buffer.data(), static_cast<size_t>(length));
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+    }
+  };
+  const auto count = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, pieces / 4));
+  std::vector<std::thread> others;
+  for (int64_t t = 1; t < count; ++t) others.emplace_back(work, t, count);
+  work(0, count);
+  for (std::thread& other : others) other.join();
+  if (failure) std::rethrow_exception(failure);
+  return hex(digest(digests.data(), digests.size() * sizeof(XXH128_canonical_t)));
+}
+
+void write_seal(const File& file, const Seal& seal) {
+  const std::string block = block_of(seal);
+  file.write_at(block.data(), seal_bytes, 0);
+}
+
+Seal read_seal(const std::string& path) {
+  return read_seal(File(path, O_RDONLY), path);
+}
+
+Seal verify_seal(const std::string& path) {
+  const File file(path, O_RDONLY);
+  Seal seal = read_seal(file, path);
+  const int threads = static_cast<int>(std::min(8u, std::thread::hardware_concurrency()));
+  if (hash_content(file, seal.bytes, threads) != seal.content) {
+    broken(path, "damaged: its content does not match its hash");
+  }
+  return seal;
+}
+
+}  // namespace shoal

@@ -1,0 +1,34 @@
+// The first 4096 bytes of a checkpoint (HDF5's user block): a few lines of text with the length and the hash
+// of all that follows, and a hash of the lines themselves. HDF5 never sees a file whose seal is broken,
+// because the library may crash on damaged metadata.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "checkpoint/publish.h"
+
+namespace shoal {
+
+constexpr int64_t seal_bytes = 4096;
+
+struct Seal {
+  int64_t step = 0;
+  int64_t consumed_samples = 0;
+  int64_t bytes = 0;    // of the whole file
+  std::string content;  // XXH3-128 of the XXH3-128 digests of the 4 MiB pieces of what follows the seal
+};
+
+// The content hash of a file of that length, with some threads.
+std::string hash_content(const File& file, int64_t file_bytes, int threads);
+
+void write_seal(const File& file, const Seal& seal);
+
+// Reads the seal alone and compares the file's length. Throws RuntimeFailure: not a checkpoint, a format
+// version that this program does not know, a damaged seal, or a file cut short.
+Seal read_seal(const std::string& path);
+
+// Reads the whole file and compares its hash. Throws RuntimeFailure.
+Seal verify_seal(const std::string& path);
+
+}  // namespace shoal
