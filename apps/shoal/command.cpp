@@ -45,17 +45,4 @@ double Invocation::number(const std::string& name, double fallback, double low, 
   bad_flag(name, text(name), fmt::format("a number from {} to {}", low, high));
 }
 
-std::vector<Argument> spec_arguments(bool spec_required) {
-  return {{.name = "SPEC",
-           .doc = "A run spec (YAML). Several are merged in order; later values win.",
-           .completes = Completes::spec_file,
-           .required = spec_required,
-           .repeated = true},
-          {.name = "KEY=VALUE",
-           .doc = "Sets one key, over what the files say: optimizer.lr=1e-3",
-           .completes = Completes::override_key,
-           .required = false,
-           .repeated = true}};
-}
-
 }  // namespace shoal

@@ -71,9 +71,6 @@ struct Command {
   std::vector<Command> commands = {};  // for a group such as "data"; then run is empty
 };
 
-// "SPEC..." and "KEY=VALUE...", the arguments of commands that read a run spec.
-std::vector<Argument> spec_arguments(bool spec_required = true);
-
 // "shoal data tokenize [--flag N] FILE..."
 std::string usage_line(const std::string& full_name, const Command& command);
 

@@ -19,6 +19,8 @@ Command shoal_program() {
                    {"shoal train configs/demo.yaml optimizer.lr=1e-3", "Train, with one key changed."}},
   };
   root.commands = {
+      check_command(),
+      show_command(),
       man_command(),
       completion_command(),
   };

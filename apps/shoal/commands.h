@@ -5,8 +5,10 @@
 
 namespace shoal {
 
+Command check_command();
 Command completion_command();
 Command man_command();
+Command show_command();
 
 // The whole program: the root of the command table.
 Command shoal_program();

@@ -29,7 +29,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   if (word.empty() || word.size() > kLongestWord) return "";
   const std::string wanted = underscored(word);
   std::string best;
-  int best_distance = 1 + (word.size() <= 2 ? 1 : std::max(2, int(word.size()) / 3));
+  const int limit = std::max(1, int(word.size()) / 3);
+  int best_distance = limit + 1;
   for (const std::string& candidate : candidates) {
     const std::string other = underscored(candidate);
     int distance = edit_distance(wanted, other);
@@ -38,7 +39,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     const bool extends = shorter >= 2 && wanted.compare(0, shorter, other, 0, shorter) == 0;
     const bool inside =
         shorter >= 3 && (other.find(wanted) != std::string::npos || wanted.find(other) != std::string::npos);
-    if (extends || inside) distance = std::min(distance, 2);
+    if (extends || inside) distance = std::min(distance, limit);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

@@ -1,5 +1,5 @@
-// The run spec as typed sections. Every field is one row of the key table (key_table.h), which parses, checks, prints
-// and documents it; the defaults here and there are the same by a test.
+// The run spec as typed sections. Every field is one row of the key table (key_table.h), which parses,
+// checks, prints and documents it; the defaults here and there are the same by a test.
 #pragma once
 
 #include <array>
@@ -39,18 +39,18 @@ struct ModelSection {
   std::string norm;                 // layernorm | rmsnorm; empty: the family's
   double norm_eps = 1e-5;
   bool norm_unit_offset = false;
-  std::string activation;           // gelu | gelu_tanh | swiglu | geglu | geglu_tanh | relu; empty: the family's
+  std::string activation;  // gelu | gelu_tanh | swiglu | geglu | geglu_tanh | relu; empty: the family's
   std::optional<bool> parallel_residual;  // the family's when absent: gpt-neox true, llama false
-  double rotary_fraction = -1;      // -1: the family's (gpt-neox 0.25, llama 1)
+  double rotary_fraction = -1;            // -1: the family's (gpt-neox 0.25, llama 1)
   double rotary_base = 10000;
   bool rotary_interleaved = false;
   std::optional<bool> attention_bias;  // the family's when absent: gpt-neox true, llama false
   std::optional<bool> mlp_bias;
   bool tie_embeddings = false;
   double embedding_scale = 1;       // 0: sqrt(hidden_size)
-  std::string init = "small_init";         // small_init | wang_init | normal | scaled_normal | mitchell | takase
-  std::string output_init = "wang_init";   // for the projections back into the residual stream
-  double init_std = 0.02;           // of normal and scaled_normal
+  std::string init = "small_init";  // small_init | wang_init | normal | scaled_normal | mitchell | takase
+  std::string output_init = "wang_init";  // for the projections back into the residual stream
+  double init_std = 0.02;                 // of normal and scaled_normal
 };
 
 struct DataSource {
@@ -62,9 +62,9 @@ struct DataSection {
   std::string tokenizer;  // "byte", or a tokenizer.json
   int64_t seq_length = 512;
   std::vector<DataSource> train, valid, test;
-  std::string split;           // "969,30,1": cuts `train` sources when valid/test are not given
+  std::string split;             // "969,30,1": cuts `train` sources when valid/test are not given
   std::string order = "native";  // native (gpt-neox and megatron orders build on the same interface)
-  int64_t seed = -1;           // -1: run.seed
+  int64_t seed = -1;             // -1: run.seed
 };
 
 struct BatchSection {
@@ -76,8 +76,8 @@ struct GoldfishSection {
   std::string strategy = "none";  // none | static | seeded-random | hash-table | hash-avalanche
   int64_t k = 4;
   int64_t h = 13;
-  int64_t start = 0;              // static: the first dropped position
-  bool include_target = true;     // the hash window ends with the target itself, as in the reference code
+  int64_t start = 0;           // static: the first dropped position
+  bool include_target = true;  // the hash window ends with the target itself, as in the reference code
 };
 
 struct LossSection {
@@ -115,18 +115,18 @@ struct ParallelSection {
 };
 
 struct CheckpointSection {
-  int64_t every = 100;   // 0: only at the end
-  int64_t keep_last = 3;  // 0: all
-  int64_t keep_every = 0;  // keep for good each multiple of this step; 0: none
+  int64_t every = 100;            // 0: only at the end
+  int64_t keep_last = 3;          // 0: all
+  int64_t keep_every = 0;         // keep for good each multiple of this step; 0: none
   std::string schedule = "none";  // none | pythia (0, 1, 2, 4 ... 512, then every 1000; kept for good)
   bool background = true;
   bool save_final = true;
 };
 
 struct EvalSection {
-  int64_t every = 100;    // 0: only at the end
-  int64_t batches = 0;    // 0: the whole validation set
-  int64_t micro = 0;      // 0: batch.micro
+  int64_t every = 100;  // 0: only at the end
+  int64_t batches = 0;  // 0: the whole validation set
+  int64_t micro = 0;    // 0: batch.micro
 };
 
 struct LogSection {
@@ -136,7 +136,7 @@ struct LogSection {
   double peak_gflops = 0;         // 0: measured at start
 };
 
-struct GuardSection {  // a loss that is not finite, or jumps
+struct GuardSection {           // a loss that is not finite, or jumps
   std::string policy = "stop";  // stop | skip | rollback
   double spike_factor = 0;      // 0: only non-finite losses; else loss > factor * running mean
   int64_t spike_window = 50;

@@ -1,0 +1,89 @@
+#include "model/estimate.h"
+
+#include <algorithm>
+#include <set>
+
+namespace shoal {
+namespace {
+
+constexpr double kF32 = 4;
+
+double type_bytes(const RunSpec& spec) {
+  return spec.precision.compute == "bf16" ? 2 : kF32;
+}
+
+// Elements of one layer and row (token) that the forward leaves for the backward; the outputs of norms and of
+// the activation function are computed again instead.
+double kept_elements(const ModelConfig& m) {
+  const double h = double(m.hidden_size), d = double(m.head_dim);
+  const double streams = m.parallel_residual ? h : 2 * h;
+  const double attention = double(m.num_heads + 2 * m.num_kv_heads) * d + double(m.num_heads) * d;
+  const double mlp = double(m.gated ? 2 : 1) * double(m.intermediate_size);
+  return streams + attention + mlp;
+}
+
+// Elements of one row that the backward of one layer holds at its peak: the gated product and its gradients.
+double backward_elements(const ModelConfig& m) {
+  const double h = double(m.hidden_size), f = double(m.intermediate_size);
+  return 3 * h + double(m.gated ? 3 : 1) * f;
+}
+
+// Statistics in f32: log-sum-exp of each head, mean and deviation of two norms.
+double kept_f32(const ModelConfig& m) {
+  return double(m.num_heads) + 2 * (m.rmsnorm ? 1 : 2);
+}
+
+double rows_of_logits(const RunSpec& spec, const ModelConfig& m, double rows) {
+  if (spec.loss.chunk > 0) return std::min(double(spec.loss.chunk), rows);
+  constexpr double kTarget = 64.0 * 1024 * 1024;  // bytes, as the loss head chooses
+  return std::min(rows, std::clamp(kTarget / (double(m.vocab_size) * kF32), 256.0, 2048.0));
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const RunSpec& spec, const ModelConfig& m) {
+  const double parameters = double(m.parameter_count());
+  const double rows = double(spec.batch.micro) * double(spec.data.seq_length);
+  const double bytes = type_bytes(spec);
+  const double layer = rows * (kept_elements(m) * bytes + kept_f32(m) * kF32);
+  MemoryEstimate e;
+  e.weights = parameters * (kF32 + (bytes < kF32 ? bytes : 0));
+  e.gradients = parameters * kF32;
+  e.optimizer = parameters * 2 * kF32;
+  e.activations = spec.precision.recompute
+                      ? double(m.num_layers) * rows * double(m.hidden_size) * bytes + layer
+                      : double(m.num_layers) * layer;
+  const double logits = rows_of_logits(spec, m, rows) * double(m.vocab_size);
+  e.workspace = logits * (bytes < kF32 ? kF32 + bytes : kF32) + rows * backward_elements(m) * bytes;
+  if (spec.checkpoint.background) e.snapshot = checkpoint_bytes(m);
+  return e;
+}
+
+double checkpoint_bytes(const ModelConfig& m) {
+  return double(m.parameter_count()) * 3 * kF32;
+}
+
+int64_t checkpoints_kept(const RunSpec& spec) {
+  const CheckpointSection& c = spec.checkpoint;
+  const int64_t steps = spec.run.steps;
+  constexpr int64_t kMost = 1'000'000;  // enough to say "too many"
+  std::set<int64_t> saved, kept;
+  if (c.every > 0 && steps / c.every < kMost) {
+    for (int64_t step = c.every; step <= steps; step += c.every) saved.insert(step);
+  }
+  if (c.save_final) saved.insert(steps);
+  if (c.schedule == "pythia") {
+    for (int64_t step = 0; step <= std::min<int64_t>(steps, 512); step = step == 0 ? 1 : 2 * step)
+      kept.insert(step);
+    for (int64_t step = 1000; step <= steps && step / 1000 < kMost; step += 1000) kept.insert(step);
+  }
+  for (const int64_t step : saved) {
+    if (c.keep_last == 0 || (c.keep_every > 0 && step % c.keep_every == 0)) kept.insert(step);
+  }
+  int64_t newest = 0;
+  for (auto step = saved.rbegin(); step != saved.rend() && newest < c.keep_last; ++step, ++newest)
+    kept.insert(*step);
+  return int64_t(kept.size());
+}
+
+}  // namespace shoal

@@ -1,0 +1,65 @@
+#include "spec/load.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "spec/checks.h"
+#include "spec/reader.h"
+
+namespace shoal {
+namespace {
+
+std::string message(const std::vector<Problem>& problems) {
+  if (problems.size() == 1) return to_string(problems.front());
+  std::string text = fmt::format("{} problems in the run spec", problems.size());
+  for (const Problem& problem : problems) text += "\n\n" + to_string(problem);
+  return text;
+}
+
+void add_file_at(SpecReader& reader, const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    reader.add_problem({.what = "this is a folder, not a run spec", .where = path});
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file) {
+    reader.add_problem({.what = "cannot read the run spec", .where = path, .value = std::strerror(errno)});
+    return;
+  }
+  reader.add_file(path, text.str());
+}
+
+}  // namespace
+
+SpecErrors::SpecErrors(std::vector<Problem> problems)
+    : Error(ExitCode::usage, message(problems)), problems_(std::move(problems)) {}
+
+LoadedSpec load_spec(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
+                     Inputs inputs) {
+  SpecReader reader;
+  for (const std::string& file : files) add_file_at(reader, file);
+  for (const std::string& word : overrides) reader.add_override(word);
+  return reader.finish(inputs);
+}
+
+LoadedSpec parse_spec(const std::string& yaml, const std::string& name,
+                      const std::vector<std::string>& overrides) {
+  SpecReader reader;
+  reader.add_file(name, yaml);
+  for (const std::string& word : overrides) reader.add_override(word);
+  return reader.finish(Inputs::unchecked);
+}
+
+std::vector<Problem> check_files(const LoadedSpec& loaded) {
+  std::vector<Problem> problems;
+  for (const Conflict& conflict : missing_inputs(loaded.spec)) problems.push_back(located(loaded, conflict));
+  return problems;
+}
+
+}  // namespace shoal
