@@ -21,6 +21,7 @@ Command shoal_program() {
   root.commands = {
       check_command(),
       show_command(),
+      report_command(),
       man_command(),
       completion_command(),
   };

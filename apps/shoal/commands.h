@@ -9,6 +9,7 @@ Command check_command();
 Command completion_command();
 Command man_command();
 Command show_command();
+Command report_command();
 
 // The whole program: the root of the command table.
 Command shoal_program();

@@ -1,0 +1,39 @@
+// What a run folder tells about its run: the metrics by key, the resolved spec, the environment, samples of text.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace shoal::report {
+
+struct Point {
+  int64_t step = 0;
+  int64_t tokens = 0;  // consumed since the start of training; 0 where the run did not say
+  double value = 0;    // NaN where the run logged a value that is not finite
+};
+
+struct RunLog {
+  std::string name;    // the last part of the folder's path
+  std::string folder;  // as given
+  std::map<std::string, std::vector<Point>> series;  // by key of metrics.jsonl, in the order of the steps
+  std::vector<std::pair<std::string, std::string>> environment;  // env.json, nested keys joined by dots
+  std::string resolved_spec;  // resolved.yaml, or empty
+  std::string samples;        // samples.txt, or empty
+  int unreadable_lines = 0;   // of metrics.jsonl, a torn last line not counted
+
+  const std::vector<Point>& points(const std::string& key) const;  // empty if the run has no such key
+};
+
+// Reads metrics.jsonl (one JSON object a line with "step" and any numbers) and, where they are there, env.json,
+// resolved.yaml and samples.txt. A step that appears again replaces what was logged from it on, as happens when a
+// run resumed from an earlier checkpoint. Throws UserError if the folder has no metrics.jsonl.
+RunLog read_run(const std::filesystem::path& folder);
+
+// The metrics of one file's text, for tests: fills series and unreadable_lines.
+void read_metrics(const std::string& text, RunLog& log);
+
+}  // namespace shoal::report
