@@ -2,10 +2,8 @@
 // and add the hashes up, create the datasets, write one's slabs, close, hash a share of the file's pieces;
 // one rank seals and publishes.
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <map>
 #include <set>
 
@@ -13,6 +11,7 @@
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/hdf5_handle.h"
+#include "checkpoint/hdf5_sink.h"
 #include "checkpoint/publish.h"
 #include "checkpoint/seal.h"
 #include "checkpoint/tensor_hash.h"
@@ -47,28 +46,12 @@ std::map<std::string, Gathered> gather(const std::vector<StateTensor>& tensors) 
 
 class Hdf5Writer {
  public:
-  explicit Hdf5Writer(const std::string& path) : path_(path) {
+  Hdf5Writer(const std::string& path, int64_t bytes) : path_(path), sink_(path) {
+    sink_.reserve(bytes);
     const Hid creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_userblock(creation, seal_bytes);
     H5Pset_obj_track_times(creation, false);  // the same state gives the same bytes
-    file_ = Hid(check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, hdf5_file_access())), H5Fclose);
-  }
-
-  // A file that cannot be completed is emptied before it is closed: HDF5 still wants to write its metadata,
-  // and on a full disk it would otherwise keep the file open, and the space taken, until the process ends.
-  ~Hdf5Writer() {
-    if (!file_.valid()) return;
-    if (::truncate(path_.c_str(), 0) != 0) return;  // then it is not ours to mend
-    H5Fflush(file_, H5F_SCOPE_GLOBAL);
-  }
-
-  // Claims disk space before anything is written, so that a full disk is found at once. Best effort.
-  void reserve(int64_t bytes) {
-    int* fd = nullptr;
-    if (H5Fget_vfd_handle(file_, H5P_DEFAULT, reinterpret_cast<void**>(&fd)) < 0) return;
-    if (::fallocate(*fd, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 && (errno == ENOSPC || errno == EDQUOT)) {
-      io_failure(fmt::format("reserve {:.1f} MB for", double(bytes) / 1e6), path_, errno);
-    }
+    file_ = Hid(check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, sink_.access())), H5Fclose);
   }
 
   void number(const char* name, int64_t value) {
@@ -99,14 +82,12 @@ class Hdf5Writer {
     }
   }
 
-  void close() {
-    check(H5Fflush(file_, H5F_SCOPE_GLOBAL));
-    check(file_.reset());
-  }
+  void close() { check(file_.reset()); }
 
  private:
   template <typename T>
   T check(T result) {
+    sink_.check();
     if (result < 0) hdf5_failure("write", path_);
     return result;
   }
@@ -129,7 +110,8 @@ class Hdf5Writer {
 
   std::string path_;
   std::set<std::string> groups_;
-  Hid file_;
+  Hdf5Sink sink_;
+  Hid file_;  // closed before the sink
 };
 
 }  // namespace
@@ -144,8 +126,7 @@ void write_checkpoint(const std::string& path, const CheckpointInfo& info,
   PendingFile pending(path);
   {
     const auto lock = lock_hdf5();
-    Hdf5Writer writer(pending.temporary());
-    writer.reserve(bytes);
+    Hdf5Writer writer(pending.temporary(), bytes);
     writer.number("format_version", 1);
     writer.number("step", info.step);
     writer.number("consumed_samples", info.consumed_samples);
