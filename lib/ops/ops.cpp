@@ -36,6 +36,10 @@ std::string_view name_of(Op op) {
       return "cast";
     case Op::fill:
       return "fill";
+    case Op::axpby:
+      return "axpby";
+    case Op::symmetrize:
+      return "symmetrize";
   }
   SHOAL_CHECK(false);
 }

@@ -84,6 +84,29 @@ void cast(const View& from, const View& to) {
       from, to);
 }
 
+void axpby(double a, const View& x, double b, const View& y) {
+  for_each_row(
+      [&](const View& from, const View& to) {
+        for (int64_t i = 0; i < from.dim(0); ++i) {
+          const double old = b == 0 ? 0 : b * Elements(to)(i);  // y may hold anything, NaN too, when b is 0
+          Elements(to).set(a * Elements(from)(i) + old, i);
+        }
+      },
+      x, y);
+}
+
+void symmetrize(const View& x) {
+  SHOAL_CHECK(x.rank() == 2 && x.dim(0) == x.dim(1));
+  const Elements element(x);
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < i; ++j) {
+      const double mean = 0.5 * (element(i, j) + element(j, i));
+      element.set(mean, i, j);
+      element.set(mean, j, i);
+    }
+  }
+}
+
 void fill(const View& x, double value) {
   for_each_row(
       [&](const View& row) {

@@ -33,6 +33,8 @@ void adamw(const AdamwArgs& args);
 double sum_squares(const View& x);
 void scale(const View& x, double factor);
 void cast(const View& from, const View& to);
+void axpby(double a, const View& x, double b, const View& y);
+void symmetrize(const View& x);
 void fill(const View& x, double value);
 
 }  // namespace shoal::reference

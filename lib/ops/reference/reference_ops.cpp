@@ -38,6 +38,10 @@ class ReferenceOps final : public Ops {
   double sum_squares(const View& x) override { return reference::sum_squares(x); }
   void scale(const View& x, float factor) override { reference::scale(x, double(factor)); }
   void cast(const View& from, const View& to) override { reference::cast(from, to); }
+  void axpby(float a, const View& x, float b, const View& y) override {
+    reference::axpby(double(a), x, double(b), y);
+  }
+  void symmetrize(const View& x) override { reference::symmetrize(x); }
   void fill(const View& x, float value) override { reference::fill(x, double(value)); }
 
  private:
