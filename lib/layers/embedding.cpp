@@ -9,7 +9,8 @@ Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string&
                        .shard = {.x_dim = 0, .y_dim = 1, .z_flat = true},
                        .init = init,
                        .decay = true,
-                       .matrix = true});
+                       .matrix = true,
+                       .vocabulary = true});
 }
 
 Var Embedding::forward(Context& context, Tape& tape, const Tensor& tokens) const {

@@ -10,17 +10,21 @@ Parameter& add_weight(ParameterRegistry& registry, const Linear::Spec& spec) {
   const bool over_x = spec.output_axis == OutputAxis::x;
   weight.shard = {over_x ? out_dim : in_dim, over_x ? in_dim : out_dim, true};
   weight.decay = weight.matrix = true;
+  weight.output_dims = spec.out.rank();
   return registry.add(std::move(weight));
 }
 
 Parameter* add_bias(ParameterRegistry& registry, const Linear::Spec& spec) {
   if (!spec.bias) return nullptr;
-  ParameterSpec bias{.name = spec.name + ".bias", .shape = spec.out, .shard = {}, .init = InitRule::constant(0)};
+  ParameterSpec bias{
+      .name = spec.name + ".bias", .shape = spec.out, .shard = {}, .init = InitRule::constant(0)};
   (spec.output_axis == OutputAxis::x ? bias.shard.x_dim : bias.shard.y_dim) = spec.out_split;
   return &registry.add(std::move(bias));
 }
 
-View flat(const View& view) { return view.reshape({view.numel()}); }
+View flat(const View& view) {
+  return view.reshape({view.numel()});
+}
 
 }  // namespace
 

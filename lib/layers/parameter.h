@@ -1,4 +1,5 @@
-// Parameters are global: a name, a global shape, a shard rule, an init rule, a decay flag. This rank holds its block.
+// Parameters are global: a name, a global shape, a shard rule, an init rule, a decay flag. This rank holds
+// its block.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace shoal {
 
-// The value of global element i of a parameter, for initialisation: constant, or normal(0, std) (optionally redrawn
-// beyond `truncate` standard deviations) from the generator's stream named after the parameter.
+// The value of global element i of a parameter, for initialisation: constant, or normal(0, std) (optionally
+// redrawn beyond `truncate` standard deviations) from the generator's stream named after the parameter.
 struct InitRule {
   enum class Kind { constant, normal } kind = Kind::constant;
   double value = 0;     // the constant, or the standard deviation
@@ -26,16 +27,19 @@ struct ParameterSpec {
   Shape shape;       // global
   ShardRule shard;
   InitRule init;
-  bool decay = false;   // weight decay applies (matrices and embeddings)
-  bool matrix = false;  // read by matrix products in the compute type; else kept in f32 (norms, biases)
+  bool decay = false;       // weight decay applies (matrices and embeddings)
+  bool matrix = false;      // read by matrix products in the compute type; else kept in f32 (norms, biases)
+  bool vocabulary = false;  // an embedding table or an output head
+  int output_dims = 1;      // of a matrix: how many leading dims are its rows; the others are its columns
 };
 
 struct Parameter {
   ParameterSpec spec;
-  Slab slab;       // this rank's part
-  Tensor master;   // f32
-  Tensor compute;  // the compute type; shares master's memory when that is f32 or the parameter is not a matrix
-  Tensor grad;     // f32; undefined unless training. Holds nothing yet while grad_is_stale.
+  Slab slab;      // this rank's part
+  Tensor master;  // f32
+  Tensor
+      compute;  // the compute type; shares master's memory when that is f32 or the parameter is not a matrix
+  Tensor grad;  // f32; undefined unless training. Holds nothing yet while grad_is_stale.
   bool grad_is_stale = true;
 };
 
@@ -59,7 +63,8 @@ class ParameterRegistry {
   std::deque<Parameter> parameters_;
 };
 
-// For a backward that adds to a gradient: the gradient, holding zeros if nothing was written in this step yet.
+// For a backward that adds to a gradient: the gradient, holding zeros if nothing was written in this step
+// yet.
 const View& grad_to_add(Context& context, Parameter& parameter);
 // For a backward that can also overwrite: sets accumulate to whether it must add.
 const View& grad_to_write(Parameter& parameter, bool& accumulate);

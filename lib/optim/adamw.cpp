@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 namespace shoal {
 
@@ -14,14 +15,14 @@ View flat(const Tensor& tensor) {
 
 }  // namespace
 
-AdamW::AdamW(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops)
-    : section_(section), parameters_(parameters), ops_(ops) {
-  for (const Parameter& p : parameters_.all()) {
+AdamW::AdamW(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops)
+    : section_(section), parameters_(std::move(parameters)), ops_(ops) {
+  for (const Parameter* p : parameters_) {
     for (const char* moment : {"m", "v"}) {
-      Tensor value(ops_.device(), DType::f32, p.master.shape());
+      Tensor value(ops_.device(), DType::f32, p->master.shape());
       ops_.fill(value, 0.0f);
-      state_.push_back(
-          {fmt::format("optimizer/{}/{}", moment, p.spec.name), p.spec.shape, p.spec.shard, p.slab, value});
+      state_.push_back({fmt::format("optimizer/{}/{}", moment, p->spec.name), p->spec.shape, p->spec.shard,
+                        p->slab, value});
     }
   }
 }
@@ -36,7 +37,8 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
   args.correction1 = 1.0 - std::pow(args.beta1, double(update));
   args.correction2 = 1.0 - std::pow(args.beta2, double(update));
   size_t i = 0;
-  for (Parameter& p : parameters_.all()) {
+  for (Parameter* parameter : parameters_) {
+    Parameter& p = *parameter;
     const Tensor& m = state_[i++].value;
     const Tensor& v = state_[i++].value;
     if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);

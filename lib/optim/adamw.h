@@ -1,4 +1,5 @@
-// AdamW: Adam with decoupled weight decay and bias correction (Loshchilov and Hutter 2019; ops.h has the formula).
+// AdamW: Adam with decoupled weight decay and bias correction (Loshchilov and Hutter 2019; ops.h has the
+// formula).
 #pragma once
 
 #include <string>
@@ -11,7 +12,8 @@ namespace shoal {
 // State: first and second moments, "optimizer/m/<parameter>" and "optimizer/v/<parameter>".
 class AdamW final : public Optimizer {
  public:
-  AdamW(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops);
+  // For these parameters, which must outlive it.
+  AdamW(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops);
 
   void apply(int64_t update, double lr, double gradient_scale) override;
   std::vector<OptimizerTensor>& state() override { return state_; }
@@ -19,9 +21,9 @@ class AdamW final : public Optimizer {
 
  private:
   OptimizerSection section_;
-  ParameterRegistry& parameters_;
+  std::vector<Parameter*> parameters_;
   Ops& ops_;
-  std::vector<OptimizerTensor> state_;  // m and v of each parameter, in the registry's order
+  std::vector<OptimizerTensor> state_;  // m and v of each parameter, in their order
 };
 
 }  // namespace shoal

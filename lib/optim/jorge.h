@@ -3,9 +3,9 @@
 // For each block G of a weight matrix, with factors L and R refreshed every few updates (jorge_factor.h):
 //   m <- b1 m + (1 - b1) L G R
 //   W <- (1 - lr wd) W - lr (|s| / |m|) m
-// where s is the step of the grafted optimizer, whose size is taken and whose direction is not: SGD's momentum
-// s <- b1 s + G, or Adam's update. Norms are over the whole matrix. Vocabulary matrices, norm weights and biases are
-// AdamW's.
+// where s is the step of the grafted optimizer, whose size is taken and whose direction is not: SGD's
+// momentum s <- b1 s + G, or Adam's update. Norms are over the whole matrix. Vocabulary matrices, norm
+// weights and biases are AdamW's.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace shoal {
 
 class Jorge final : public Optimizer {
  public:
-  Jorge(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops);
+  Jorge(const OptimizerSection& section, const std::vector<Parameter*>& parameters, Ops& ops);
 
   void apply(int64_t update, double lr, double gradient_scale) override;
   std::vector<OptimizerTensor>& state() override { return state_; }
@@ -30,8 +30,8 @@ class Jorge final : public Optimizer {
   struct Matrix {
     Parameter* parameter;
     MatrixBlocks blocks;
-    View left, right;     // [blocks, n, n]
-    View momentum;        // [rows, columns]
+    View left, right;       // [blocks, n, n]
+    View momentum;          // [rows, columns]
     View graft_m, graft_v;  // Adam's moments, or SGD's momentum alone
   };
   void add(Parameter& parameter);

@@ -1,5 +1,5 @@
-// Optimizers work on registry entries: each reads a parameter's gradient, keeps its own state as more named global
-// tensors, and writes the master weight and its compute copy.
+// Optimizers work on registry entries: each reads a parameter's gradient, keeps its own state as more named
+// global tensors, and writes the master weight and its compute copy.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Applies update number `update` (1 is the first; skipped steps do not count). Every gradient is multiplied by
-  // gradient_scale first. Gradients are left as they are. The caller tells the ops that weights changed.
+  // Applies update number `update` (1 is the first; skipped steps do not count). Every gradient is multiplied
+  // by gradient_scale first. Gradients are left as they are. The caller tells the ops that weights changed.
   virtual void apply(int64_t update, double lr, double gradient_scale) = 0;
 
   // All that a resumed run needs besides the update number; saved and restored by name.
@@ -40,12 +40,13 @@ class Optimizer {
 
 // The optimizer the section names, with state for every parameter of the (materialized) registry.
 // Throws UserError for a name that is not built in.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops);
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          Ops& ops);
 
 // Whether weight decay applies to a parameter under the rule optimizer.decay: matrices | all | none.
 bool decays(const OptimizerSection& section, const ParameterSpec& parameter);
 
 // "decay 0.1 on 26 matrices and embeddings (25.2M), not on 50 norm weights and biases (51.2k)"
-std::string describe_decay(const OptimizerSection& section, const ParameterRegistry& parameters);
+std::string describe_decay(const OptimizerSection& section, const std::vector<Parameter*>& parameters);
 
 }  // namespace shoal

@@ -17,10 +17,10 @@ struct RunSection {
   int64_t steps = 1000;
   std::string resume = "if_available";  // if_available | always | never
   std::string fork;                     // a checkpoint or a run folder: start from its weights only
-  std::string branch;                   // the same: go on from its whole state, with another schedule for example
-  bool allow_changes = false;           // resume although keys that change the result differ
-  double time_limit_minutes = 0;        // 0: none; then save and exit 75
-  int64_t threads = 0;                  // 0: all cores the process may use
+  std::string branch;             // the same: go on from its whole state, with another schedule for example
+  bool allow_changes = false;     // resume although keys that change the result differ
+  double time_limit_minutes = 0;  // 0: none; then save and exit 75
+  int64_t threads = 0;            // 0: all cores the process may use
   std::string device = "cpu";
   bool deterministic = true;
 };
@@ -86,6 +86,14 @@ struct LossSection {
   int64_t chunk = 0;  // rows of logits held at a time; 0: chosen by the program
 };
 
+struct JorgeSection {
+  int64_t refresh_every = 10;  // updates between refreshes of the preconditioners
+  int64_t block_size = 1024;   // larger dims are cut into blocks
+  std::string graft = "sgd";   // sgd | adam: whose step size is taken
+  double momentum = 0.9;
+  double eps = 1e-6;  // the preconditioners start as eps^(-1/4) I
+};
+
 struct OptimizerSection {
   std::string name = "adamw";
   double lr = 1e-3;
@@ -94,6 +102,7 @@ struct OptimizerSection {
   double weight_decay = 0.1;
   std::string decay = "matrices";  // matrices (and embeddings) | all | none
   double clip_norm = 1.0;          // 0: none
+  JorgeSection jorge;
 };
 
 struct ScheduleSection {
