@@ -24,6 +24,8 @@ Command shoal_program() {
       report_command(),
       man_command(),
       completion_command(),
+      train_command(), eval_command(), generate_command(),   check_command(),
+      show_command(),  man_command(),  completion_command(),
   };
   root.run = [](const Invocation& given) {
     if (given.has("--version")) {

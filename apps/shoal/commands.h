@@ -7,9 +7,12 @@ namespace shoal {
 
 Command check_command();
 Command completion_command();
+Command eval_command();
+Command generate_command();
 Command man_command();
 Command show_command();
 Command report_command();
+Command train_command();
 
 // The whole program: the root of the command table.
 Command shoal_program();

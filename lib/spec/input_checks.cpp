@@ -63,12 +63,13 @@ std::vector<Conflict> missing_inputs(const RunSpec& spec) {
   for (const DataSource& source : data.valid) check_source("data.valid", source, out);
   for (const DataSource& source : data.test) check_source("data.test", source, out);
   std::error_code ignored;
-  if (!spec.run.fork.empty() && !fs::exists(spec.run.fork, ignored)) {
-    out.push_back({{"run.fork"},
+  for (const auto& [key, path] : {std::pair{"run.fork", spec.run.fork}, {"run.branch", spec.run.branch}}) {
+    if (path.empty() || fs::exists(path, ignored)) continue;
+    out.push_back({{key},
                    {.what = "what the run is to start from is missing",
-                    .value = spec.run.fork,
+                    .value = path,
                     .allowed = "a checkpoint, or the folder of a run",
-                    .hint = looked_in(spec.run.fork)}});
+                    .hint = looked_in(path)}});
   }
   return out;
 }

@@ -14,6 +14,11 @@ std::vector<Key> run_keys() {
           run.resume, one_of({"if_available", "always", "never"}), "",
           "Whether to continue from the newest checkpoint of run.dir; never refuses a folder that has one."),
       SHOAL_KEY(run.fork, anything(), "", "A checkpoint or a run folder whose weights the run starts from."),
+      SHOAL_KEY(
+          run.branch, anything(), "",
+          "A checkpoint or a run folder whose whole state the run goes on from, a cooldown for example."),
+      SHOAL_KEY(run.allow_changes, anything(), "",
+                "Resume although keys that change the result differ from the checkpoint's."),
       SHOAL_KEY(run.time_limit_minutes, at_least(0), "minutes",
                 "Save and exit with code 75 after this long; 0: never."),
       SHOAL_KEY(run.threads, at_least(0), "", "Threads; 0: one for each core that the process may use."),

@@ -89,6 +89,12 @@ void check_split(const RunSpec& s, std::vector<Conflict>& out) {
 }
 
 void check_start(const RunSpec& s, std::vector<Conflict>& out) {
+  if (!s.run.fork.empty() && !s.run.branch.empty()) {
+    out.push_back({{"run.fork", "run.branch"},
+                   {.what = "run.fork and run.branch contradict each other",
+                    .value = s.run.branch,
+                    .allowed = "fork takes the weights of a checkpoint only, branch its whole state"}});
+  }
   if (s.run.fork.empty() || s.run.resume != "always") return;
   out.push_back({{"run.fork", "run.resume"},
                  {.what = "run.fork and run.resume: always contradict each other",

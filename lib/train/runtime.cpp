@@ -22,6 +22,10 @@ Runtime::Runtime(const RunSpec& spec)
       world_(make_self_communicator()),
       context_(make_local_context(*device_, *ops_, compute_type(spec.precision), spec.run.seed)) {}
 
+int Runtime::threads() const {
+  return omp_get_max_threads();
+}
+
 DType compute_type(const PrecisionSection& section) {
   return section.compute == "bf16" ? DType::bf16 : DType::f32;
 }

@@ -18,6 +18,7 @@ class Runtime {
   Ops& ops() { return *ops_; }
   Context& context() { return context_; }
   Communicator& world() { return *world_; }
+  int threads() const;
   bool first_rank() const { return world_->rank() == 0; }
 
  private:

@@ -1,0 +1,117 @@
+#include "train/checkpoints.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace shoal {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The key of CheckpointInfo::strings that holds what TrainState has beyond the info's own fields.
+constexpr const char* trainer_key = "trainer";
+
+std::string step_path(const std::string& folder, int64_t step) {
+  return fmt::format("{}/step_{}.h5", folder, step);
+}
+
+void check_tensors(const CheckpointReader& checkpoint, const std::vector<StateTensor>& wanted) {
+  for (const StateTensor& tensor : wanted) {
+    const CheckpointReader::Entry* entry = checkpoint.find(tensor.name);
+    if (entry != nullptr && entry->shape == tensor.shape) continue;
+    throw UserError(Problem{.what = "the checkpoint does not fit the model",
+                            .where = checkpoint.path(),
+                            .value = entry == nullptr
+                                         ? fmt::format("it has no tensor {}", tensor.name)
+                                         : fmt::format("{} is {}", tensor.name, to_string(entry->shape)),
+                            .allowed = fmt::format("{} {}", tensor.name, to_string(tensor.shape)),
+                            .hint = "compare the spec with `shoal ckpt ls`"});
+  }
+}
+
+}  // namespace
+
+std::vector<StateTensor> weight_tensors(ParameterRegistry& parameters) {
+  std::vector<StateTensor> tensors;
+  for (Parameter& p : parameters.all())
+    tensors.push_back({"model/" + p.spec.name, p.spec.shape, p.slab, p.master});
+  return tensors;
+}
+
+std::vector<StateTensor> optimizer_tensors(Optimizer& optimizer) {
+  std::vector<StateTensor> tensors;
+  for (OptimizerTensor& t : optimizer.state()) tensors.push_back({t.name, t.shape, t.slab, t.value});
+  return tensors;
+}
+
+void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters, Context& context) {
+  const std::vector<StateTensor> tensors = weight_tensors(parameters);
+  check_tensors(checkpoint, tensors);
+  for (const StateTensor& tensor : tensors) checkpoint.read(tensor);
+  parameters.masters_changed(context);
+}
+
+Checkpoints::Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml)
+    : folder_(folder), section_(section), spec_yaml_(std::move(spec_yaml)) {}
+
+std::optional<CheckpointReader> Checkpoints::open_newest(Log& log) const {
+  std::vector<int64_t> steps;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
+    int64_t step = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "step_%ld.h5", &step) == 1) steps.push_back(step);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  for (int64_t step : steps) {
+    try {
+      return CheckpointReader(step_path(folder_, step));
+    } catch (const RuntimeFailure& failure) {
+      log.warning(failure.what());
+    }
+  }
+  return std::nullopt;
+}
+
+void Checkpoints::save(const TrainState& state, const std::map<std::string, std::string>& strings,
+                       ParameterRegistry& parameters, Optimizer& optimizer) {
+  CheckpointInfo info{state.step, state.consumed, spec_yaml_, strings};
+  info.strings[trainer_key] = nlohmann::json{{"updates", state.updates}}.dump();
+  std::vector<StateTensor> tensors = weight_tensors(parameters);
+  for (StateTensor& tensor : optimizer_tensors(optimizer)) tensors.push_back(std::move(tensor));
+  fs::create_directories(folder_);
+  write_checkpoint(step_path(folder_, state.step), info, tensors);
+  last_step_ = state.step;
+}
+
+void Checkpoints::finish() {}
+
+TrainState Checkpoints::restore(CheckpointReader& checkpoint, ParameterRegistry& parameters,
+                                Optimizer& optimizer, Context& context) {
+  const std::vector<StateTensor> tensors = optimizer_tensors(optimizer);
+  check_tensors(checkpoint, tensors);
+  restore_weights(checkpoint, parameters, context);
+  for (const StateTensor& tensor : tensors) checkpoint.read(tensor);
+  const CheckpointInfo& info = checkpoint.info();
+  TrainState state{info.step, info.step, info.consumed_samples};
+  if (const auto found = info.strings.find(trainer_key); found != info.strings.end()) {
+    state.updates = nlohmann::json::parse(found->second).at("updates").get<int64_t>();
+  }
+  last_step_ = info.step;
+  return state;
+}
+
+CheckpointReader open_checkpoint(const std::string& path, Log& log) {
+  if (!fs::is_directory(path)) return CheckpointReader(path);
+  const std::string own = fs::is_directory(path + "/ckpt") ? path + "/ckpt" : path;
+  if (auto newest = Checkpoints(own, {}, "").open_newest(log)) return std::move(*newest);
+  throw UserError(Problem{.what = "there is no checkpoint",
+                          .where = path,
+                          .value = "",
+                          .allowed = "a checkpoint file, or the folder of a run that has one",
+                          .hint = ""});
+}
+
+}  // namespace shoal

@@ -1,0 +1,144 @@
+#include "train/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "base/error.h"
+
+namespace shoal {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* lock_name = ".lock";
+
+void write_atomically(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".part";
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(temporary, path, error);
+  if (!file || error)
+    runtime_failure("cannot write {}: {}", path, error ? error.message() : std::strerror(errno));
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The files of a spec as given; overrides are in resolved.yaml only.
+std::string given_spec(const LoadedSpec& loaded) {
+  std::string text;
+  for (const std::string& file : loaded.files) {
+    if (loaded.files.size() > 1) text += "# " + file + "\n";
+    text += read_text(file);
+  }
+  return text;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const std::string& path) : path_(path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw UserError(Problem{.what = "cannot create the run folder",
+                            .where = "run.dir",
+                            .value = path,
+                            .allowed = "",
+                            .hint = error.message()});
+  }
+  lock_ = open(file(lock_name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_ < 0) {
+    throw UserError(Problem{.what = "cannot write into the run folder",
+                            .where = "run.dir",
+                            .value = path,
+                            .allowed = "",
+                            .hint = std::strerror(errno)});
+  }
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    close(lock_);
+    throw UserError(Problem{.what = "another process is training in this run folder",
+                            .where = "run.dir",
+                            .value = path,
+                            .allowed = "",
+                            .hint = "wait for it, stop it, or give this run another run.dir"});
+  }
+  holds_run_ = fs::exists(file("resolved.yaml"));
+  if (holds_run_) return;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    const std::string name = entry.path().filename().string();
+    if (name == lock_name || name == "spec.yaml" || name == "env.json" || name.ends_with(".part")) continue;
+    close(lock_);
+    throw UserError(Problem{.what = "the run folder is not empty, and holds no run",
+                            .where = "run.dir",
+                            .value = path,
+                            .allowed = "an empty or a new folder, or one to resume",
+                            .hint = fmt::format("it holds {}, which a run would be mixed with", name)});
+  }
+}
+
+RunFolder::~RunFolder() {
+  if (lock_ >= 0) close(lock_);
+}
+
+void RunFolder::describe_run(const LoadedSpec& loaded, const std::string& environment) {
+  write_atomically(file("env.json"), environment);
+  write_atomically(file("spec.yaml"), given_spec(loaded));
+  write_atomically(file("resolved.yaml"), to_yaml(loaded, true));
+  holds_run_ = true;
+}
+
+std::string run_folder_path(const RunSpec& spec) {
+  return spec.run.dir.empty() ? "runs/" + spec.run.name : spec.run.dir;
+}
+
+std::string environment_json(const std::string& build_report, int threads) {
+  utsname system{};
+  uname(&system);
+  char host[256] = "unknown";
+  gethostname(host, sizeof host - 1);
+  char time[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  const nlohmann::ordered_json json{
+      {"started", time},
+      {"hosts", {host}},
+      {"ranks", 1},
+      {"threads", threads},
+      {"processor", processor_name()},
+      {"cores", std::thread::hardware_concurrency()},
+      {"system", std::string(system.sysname) + " " + system.release + " " + system.machine},
+      {"build", build_report},
+  };
+  return json.dump(2) + "\n";
+}
+
+}  // namespace shoal

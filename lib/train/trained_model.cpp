@@ -1,0 +1,19 @@
+#include "train/trained_model.h"
+
+#include "spec/load.h"
+#include "train/build_model.h"
+#include "train/checkpoints.h"
+
+namespace shoal {
+
+TrainedModel::TrainedModel(const std::string& path, const std::vector<std::string>& overrides, Log& log) {
+  CheckpointReader reader = open_checkpoint(path, log);
+  spec_ = parse_spec(reader.info().spec_yaml, reader.path(), overrides).spec;
+  checkpoint_ = reader.path();
+  step_ = reader.info().step;
+  runtime_ = std::make_unique<Runtime>(spec_);
+  model_ = build_model(spec_, runtime_->context(), false);
+  restore_weights(reader, model_->parameters(), runtime_->context());
+}
+
+}  // namespace shoal
