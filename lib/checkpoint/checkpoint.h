@@ -8,10 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "grid/grid.h"
 #include "tensor/view.h"
 
 namespace shoal {
+
+// A checkpoint whose bytes are not those that were written.
+class DamagedCheckpoint : public RuntimeFailure {
+ public:
+  DamagedCheckpoint(const std::string& path, const std::string& what)
+      : RuntimeFailure(Problem{.what = what, .where = path}) {}
+};
 
 // A named global tensor and a part of it that lies in this process's (host) memory.
 struct StateTensor {
@@ -46,7 +54,8 @@ class CheckpointReader {
     Shape shape;
     std::string hash;  // tensor_hash.h
   };
-  // Throws RuntimeFailure that says what is wrong: no checkpoint, a newer format, cut short, damaged.
+  // Throws DamagedCheckpoint (also for a file that is no checkpoint), RuntimeFailure if the file cannot be
+  // read, and UserError for a format that is newer than this program.
   explicit CheckpointReader(const std::string& path);
   ~CheckpointReader();
   CheckpointReader(CheckpointReader&&) noexcept;

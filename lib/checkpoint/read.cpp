@@ -141,7 +141,8 @@ void CheckpointReader::read(const StateTensor& into) {
   }
   const bool all = into.slab.shape == into.shape;
   if (all && to_string(hash_slab(into.shape, into.slab, into.data)) != entry->hash) {
-    runtime_failure("{}: damaged: the content of {} does not match its hash", impl_->path, into.name);
+    throw DamagedCheckpoint(impl_->path,
+                            fmt::format("damaged: the content of {} does not match its hash", into.name));
   }
 }
 

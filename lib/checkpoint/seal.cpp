@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "checkpoint/checkpoint.h"
 
 namespace shoal {
 namespace {
@@ -39,20 +40,24 @@ std::string lines_of(const Seal& seal) {
                      seal.step, seal.consumed_samples, seal.bytes, seal.content);
 }
 
+// The last line, over the lines before it. It stays so in later formats.
+std::string closing_line(std::string_view lines) {
+  return fmt::format("seal {}\n", hex(digest(lines.data(), lines.size())));
+}
+
 // The whole seal; what is not text is zero.
 std::string block_of(const Seal& seal) {
   std::string block = lines_of(seal);
-  block += fmt::format("seal {}\n", hex(digest(block.data(), block.size())));
+  block += closing_line(block);
   block.resize(size_t(seal_bytes), '\0');
   return block;
 }
 
-[[noreturn]] void broken(const std::string& path, const std::string& what) {
-  throw RuntimeFailure(Problem{.what = what, .where = path, .value = {}, .allowed = {}, .hint = {}});
-}
-
 Seal parse_seal(const std::string& path, const std::string& block) {
-  if (!block.starts_with(magic)) broken(path, "not a shoal checkpoint, or its beginning is damaged");
+  if (!block.starts_with(magic))
+    throw DamagedCheckpoint(path, "not a shoal checkpoint, or its beginning is damaged");
+  const size_t lines = block.find("\nseal ") + 1;
+  const bool intact = lines > 0 && block.substr(lines).starts_with(closing_line(block.substr(0, lines)));
   int version = 0;
   Seal seal;
   std::array<char, 33> content{};
@@ -60,28 +65,32 @@ Seal parse_seal(const std::string& path, const std::string& block) {
   const int found = std::sscanf(block.c_str() + magic.size(),
                                 "%d step %lld consumed_samples %lld bytes %lld content %32[0-9a-f]", &version,
                                 &step, &samples, &bytes, content.data());
-  if (found >= 1 && version > format_version) {
-    broken(path, fmt::format("checkpoint format {} is newer than this program, which reads up to {}", version,
-                             format_version));
+  if (intact && found >= 1 && version > format_version) {
+    throw UserError(
+        Problem{.what = fmt::format("checkpoint format {} is newer than this program, which reads up to {}",
+                                    version, format_version),
+                .where = path});
   }
   seal.step = step;
   seal.consumed_samples = samples;
   seal.bytes = bytes;
   seal.content = content.data();
   // Comparing with what would be written covers every byte of the block.
-  if (found != 5 || block != block_of(seal)) broken(path, "damaged: the seal at its beginning is broken");
+  if (!intact || found != 5 || block != block_of(seal)) {
+    throw DamagedCheckpoint(path, "damaged: the seal at its beginning is broken");
+  }
   return seal;
 }
 
 Seal read_seal(const File& file, const std::string& path) {
   const int64_t size = file.size();
   if (size < seal_bytes)
-    broken(path, fmt::format("not a checkpoint, or cut short: it has only {} bytes", size));
+    throw DamagedCheckpoint(path, fmt::format("not a checkpoint, or cut short: it has only {} bytes", size));
   std::string block(size_t(seal_bytes), '\0');
   file.read_at(block.data(), seal_bytes, 0);
   const Seal seal = parse_seal(path, block);
   if (seal.bytes != size)
-    broken(path, fmt::format("damaged: {} bytes long, {} were written", size, seal.bytes));
+    throw DamagedCheckpoint(path, fmt::format("damaged: {} bytes long, {} were written", size, seal.bytes));
   return seal;
 }
 
@@ -129,7 +138,7 @@ Seal verify_seal(const std::string& path) {
   Seal seal = read_seal(file, path);
   const int threads = static_cast<int>(std::min(8u, std::thread::hardware_concurrency()));
   if (hash_content(file, seal.bytes, threads) != seal.content) {
-    broken(path, "damaged: its content does not match its hash");
+    throw DamagedCheckpoint(path, "damaged: its content does not match its hash");
   }
   return seal;
 }

@@ -24,11 +24,10 @@ std::string hash_content(const File& file, int64_t file_bytes, int threads);
 
 void write_seal(const File& file, const Seal& seal);
 
-// Reads the seal alone and compares the file's length. Throws RuntimeFailure: not a checkpoint, a format
-// version that this program does not know, a damaged seal, or a file cut short.
+// Reads the seal alone and compares the file's length. Throws as CheckpointReader does.
 Seal read_seal(const std::string& path);
 
-// Reads the whole file and compares its hash. Throws RuntimeFailure.
+// Reads the whole file and compares its hash. Throws as CheckpointReader does.
 Seal verify_seal(const std::string& path);
 
 }  // namespace shoal

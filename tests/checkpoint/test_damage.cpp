@@ -2,6 +2,8 @@
 // and never another content.
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <xxhash.h>
 
 #include <filesystem>
 
@@ -79,7 +81,7 @@ TEST_CASE("the reason is stated") {
   const std::string path = folder / "a.h5";
   const auto says = [&](const std::string& bytes, const char* reason) {
     test::write_file(path, bytes);
-    CHECK_THROWS_WITH_AS(CheckpointReader{path}, doctest::Contains(reason), RuntimeFailure);
+    CHECK_THROWS_WITH_AS(CheckpointReader{path}, doctest::Contains(reason), DamagedCheckpoint);
   };
   write_checkpoint(path, sample.info, sample.tensors);
   const std::string good = test::read_file(path);
@@ -95,8 +97,13 @@ TEST_CASE("the reason is stated") {
   bad[0] = 'X';
   says(bad, "not a shoal checkpoint");
   bad = good;
-  bad.replace(0, 20, "shoal checkpoint 99\n");
-  says(bad, "format 99 is newer");
+  bad[17] = '9';  // a damaged version is not a newer one
+  says(bad, "seal");
+  std::string newer = "shoal checkpoint 99\nother lines\n";
+  const XXH128_hash_t hash = XXH3_128bits(newer.data(), newer.size());
+  newer += fmt::format("seal {:016x}{:016x}\n", hash.high64, hash.low64);
+  test::write_file(path, newer + good.substr(newer.size()));
+  CHECK_THROWS_WITH_AS(CheckpointReader{path}, doctest::Contains("format 99 is newer"), UserError);
   std::filesystem::remove(path);
   CHECK_THROWS_WITH_AS(CheckpointReader{path}, doctest::Contains("No such file"), RuntimeFailure);
   CHECK_THROWS_AS(CheckpointReader{folder.path()}, RuntimeFailure);
