@@ -79,6 +79,11 @@ std::vector<int32_t> Golden::ints(const std::string& name) const {
   return {view.as<int32_t>(), view.as<int32_t>() + view.numel()};
 }
 
+std::vector<double> Golden::doubles(const std::string& name) const {
+  const View view = file_.view(name);
+  return {view.as<double>(), view.as<double>() + view.numel()};
+}
+
 void Golden::load(const std::string& prefix, Decoder& model, Context& context) const {
   for (const HfTensor& tensor : hf_tensors(config_)) {
     Parameter* parameter = model.parameters().find(tensor.parameter);
@@ -91,8 +96,8 @@ void Golden::load(const std::string& prefix, Decoder& model, Context& context) c
   model.parameters().masters_changed(context);
 }
 
-Golden::Distance Golden::compare(const std::string& prefix, Decoder& model, Context&, Which which) const {
-  Distance result;
+std::map<std::string, double> Golden::distances(const std::string& prefix, Decoder& model, Which which) const {
+  std::map<std::string, double> result;
   for (const HfTensor& tensor : hf_tensors(config_)) {
     Parameter* parameter = model.parameters().find(tensor.parameter);
     REQUIRE(parameter != nullptr);
@@ -100,8 +105,7 @@ Golden::Distance Golden::compare(const std::string& prefix, Decoder& model, Cont
     std::vector<float> ours(static_cast<size_t>(tensor.slab.shape.numel()));
     for_each_element(part_of_tensor(values, parameter->spec.shape, tensor.slab),
                      [&](float& value, size_t i) { ours[i] = value; });
-    const double d = distance(ours, file_.floats(prefix + "/" + tensor.hf_name));
-    if (!(d <= result.worst)) result = {d, tensor.hf_name};
+    result[tensor.hf_name] = distance(ours, file_.floats(prefix + "/" + tensor.hf_name));
   }
   return result;
 }

@@ -1,6 +1,7 @@
 // A golden file of tests/golden: PyTorch's weights and gradients, read into and out of our parameters.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,18 +19,15 @@ class Golden {
   double z_loss() const;
   std::string hyper() const { return file_.metadata().at("hyper"); }  // JSON
   std::vector<float> floats(const std::string& name) const { return file_.floats(name); }
+  std::vector<double> doubles(const std::string& name) const;
   double number(const std::string& name) const { return file_.floats(name).at(0); }
   std::vector<int32_t> ints(const std::string& name) const;
 
   // Sets every weight of the model from the tensors prefix/NAME.
   void load(const std::string& prefix, Decoder& model, Context& context) const;
-  // For every tensor prefix/NAME: |ours - theirs| / |theirs| in the 2-norm; returns the worst and names it.
-  struct Distance {
-    double worst = 0;
-    std::string name;
-  };
   enum class Which { weights, gradients };
-  Distance compare(const std::string& prefix, Decoder& model, Context& context, Which which) const;
+  // |ours - theirs| / |theirs| in the 2-norm, for every tensor prefix/NAME by its name.
+  std::map<std::string, double> distances(const std::string& prefix, Decoder& model, Which which) const;
 
  private:
   SafetensorsFile file_;
