@@ -19,10 +19,7 @@ AdamW::AdamW(const OptimizerSection& section, std::vector<Parameter*> parameters
     : section_(section), parameters_(std::move(parameters)), ops_(ops) {
   for (const Parameter* p : parameters_) {
     for (const char* moment : {"m", "v"}) {
-      Tensor value(ops_.device(), DType::f32, p->master.shape());
-      ops_.fill(value, 0.0f);
-      state_.push_back({fmt::format("optimizer/{}/{}", moment, p->spec.name), p->spec.shape, p->spec.shard,
-                        p->slab, value});
+      state_.push_back(make_state(moment, *p, ops_));
     }
   }
 }

@@ -1,4 +1,5 @@
-// A matrix cut into nearly equal blocks no larger than a cap, for optimizers that keep a square matrix a side.
+// A matrix cut into nearly equal blocks no larger than a cap, for optimizers that keep a square matrix a
+// side.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 namespace shoal {
 
 struct MatrixBlocks {
-  // Cuts rows and columns into the fewest parts of at most `cap`, all of one size but the last, which may be smaller.
+  // Cuts rows and columns into the fewest parts of at most `cap`, all of one size but the last, which may be
+  // smaller.
   MatrixBlocks(int64_t rows, int64_t columns, int64_t cap);
 
   int64_t count() const { return row_parts * column_parts; }

@@ -7,33 +7,20 @@
 namespace shoal {
 namespace {
 
-bool is_jorges(const ParameterSpec& spec) {
-  return spec.matrix && !spec.vocabulary;
-}
-
-std::vector<Parameter*> others(std::vector<Parameter*> parameters) {
-  std::erase_if(parameters, [](const Parameter* p) { return is_jorges(p->spec); });
-  return parameters;
-}
-
 // Block b's factor [n, n] out of a stack [blocks, size, size].
 View factor_of(const View& stack, int64_t b, int64_t n) {
   return stack.slice(0, b, 1).reshape({stack.dim(1), stack.dim(2)}).slice(0, 0, n).slice(1, 0, n);
 }
 
-// A weight of any rank as the matrix [outputs, inputs] that products see.
-View as_matrix(const View& view, const ParameterSpec& spec) {
-  int64_t rows = 1;
-  for (int i = 0; i < spec.output_dims; ++i) rows *= view.dim(i);
-  return view.reshape({rows, view.numel() / rows});
-}
-
 }  // namespace
 
 Jorge::Jorge(const OptimizerSection& section, const std::vector<Parameter*>& parameters, Ops& ops)
-    : section_(section), ops_(ops), rest_(section, others(parameters), ops), workspace_(ops.device()) {
+    : section_(section),
+      ops_(ops),
+      rest_(section, without_matrices(parameters), ops),
+      workspace_(ops.device()) {
   for (Parameter* p : parameters) {
-    if (is_jorges(p->spec)) add(*p);
+    if (is_weight_matrix(p->spec)) add(*p);
   }
   // Views into the state stay valid: tensors share their memory with the copies in the vector.
   for (OptimizerTensor& tensor : rest_.state()) state_.push_back(tensor);
@@ -95,13 +82,13 @@ void Jorge::apply(int64_t update, double lr, double gradient_scale) {
     const double decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
     const double size = norm > 0 ? graft / norm : 0.0;
     ops_.axpby(static_cast<float>(-lr * size), matrix.momentum, static_cast<float>(1 - lr * decay), weight);
-    if (p.compute.view().data != p.master.view().data) ops_.cast(p.master, p.compute);
+    update_compute_copy(p, ops_);
   }
 }
 
 // momentum = b1 momentum + (1 - b1) L G R, block by block.
 void Jorge::precondition(const Matrix& matrix, const View& gradient, double gradient_scale) {
-  const double b1 = section_.jorge.momentum;
+  const double b1 = section_.momentum;
   for (int64_t b = 0; b < matrix.blocks.count(); ++b) {
     const View g = matrix.blocks.of(gradient, b), m = matrix.blocks.of(matrix.momentum, b);
     const View left = scratch(0, g.dim(0), g.dim(1)), both = scratch(1, g.dim(0), g.dim(1));
@@ -113,7 +100,7 @@ void Jorge::precondition(const Matrix& matrix, const View& gradient, double grad
 
 double Jorge::graft_norm(const Matrix& matrix, const View& gradient, int64_t update, double gradient_scale) {
   if (section_.jorge.graft == "sgd") {
-    ops_.axpby(static_cast<float>(gradient_scale), gradient, static_cast<float>(section_.jorge.momentum),
+    ops_.axpby(static_cast<float>(gradient_scale), gradient, static_cast<float>(section_.momentum),
                matrix.graft_m);
     return std::sqrt(ops_.sum_squares(matrix.graft_m));
   }

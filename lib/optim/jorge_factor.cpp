@@ -17,7 +17,8 @@ void jorge_start(Ops& ops, const View& factor, double epsilon) {
   ops.fill(diagonal, static_cast<float>(std::pow(epsilon, -0.25)));
 }
 
-void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, const View& gradient, JorgeSide side) {
+void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, const View& gradient,
+                   JorgeSide side) {
   const int64_t n = factor.dim(0);
   const View a = workspace.square(0, n), b = workspace.square(1, n), c = workspace.square(2, n);
   auto product = [&ops](const View& left, const View& right, const View& out) {
@@ -26,8 +27,9 @@ void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, cons
   product(factor, factor, a);  // F^2
   product(a, a, b);            // F^4
   const bool left = side == JorgeSide::left;
-  ops.matmul({.a = gradient, .b = gradient, .c = a, .transpose_a = !left, .transpose_b = left, .bias = {}});  // S
-  product(b, a, c);  // X
+  ops.matmul(
+      {.a = gradient, .b = gradient, .c = a, .transpose_a = !left, .transpose_b = left, .bias = {}});  // S
+  product(b, a, c);                                                                                    // X
   const double norm = std::sqrt(ops.sum_squares(c));
   if (!(norm > 0)) return;
 

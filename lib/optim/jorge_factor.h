@@ -1,5 +1,5 @@
-// One side of Jorge's preconditioner (Singh et al. 2023, arXiv 2310.12298): an approximation of the inverse fourth root
-// of Shampoo's gradient statistics that is carried along by matrix products alone.
+// One side of Jorge's preconditioner (Singh et al. 2023, arXiv 2310.12298): an approximation of the inverse
+// fourth root of Shampoo's gradient statistics that is carried along by matrix products alone.
 #pragma once
 
 #include "device/device.h"
@@ -24,11 +24,13 @@ class JorgeWorkspace {
 // Sets a factor [n, n] to epsilon^(-1/4) I.
 void jorge_start(Ops& ops, const View& factor, double epsilon);
 
-// One refresh of a factor F [n, n] (symmetric, f32) with a gradient G [rows, columns] f32, n = rows on the left and
-// columns on the right. With S = G G^T (left) or G^T G (right) and X = F^4 S:
+// One refresh of a factor F [n, n] (symmetric, f32) with a gradient G [rows, columns] f32, n = rows on the
+// left and columns on the right. With S = G G^T (left) or G^T G (right) and X = F^4 S:
 //   F <- ((1 + |X|)/|X|)^(1/4) F (I - X/(4 |X|) + 5 X^2/(32 |X|^2)), symmetrised,
-// |X| the Frobenius norm. That is the binomial series of L^(-1/4) to second order with beta2 = |X|/(1 + |X|) chosen so
-// that it converges. A gradient of zeros leaves F as it is. Costs 5 n^3 + n^2 (other side) multiply-adds.
-void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, const View& gradient, JorgeSide side);
+// |X| the Frobenius norm. That is the binomial series of L^(-1/4) to second order with beta2 = |X|/(1 + |X|)
+// chosen so that it converges. A gradient of zeros leaves F as it is. Costs 5 n^3 + n^2 (other side)
+// multiply-adds.
+void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, const View& gradient,
+                   JorgeSide side);
 
 }  // namespace shoal

@@ -6,6 +6,8 @@
 #include "base/units.h"
 #include "optim/adamw.h"
 #include "optim/jorge.h"
+#include "optim/muon.h"
+#include "optim/sgd.h"
 
 namespace shoal {
 
@@ -14,12 +16,41 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, Param
   std::vector<Parameter*> all;
   for (Parameter& p : parameters.all()) all.push_back(&p);
   if (section.name == "adamw") return std::make_unique<AdamW>(section, all, ops);
+  if (section.name == "sgd") return std::make_unique<Sgd>(section, all, ops);
+  if (section.name == "muon") return std::make_unique<Muon>(section, all, ops);
   if (section.name == "jorge") return std::make_unique<Jorge>(section, all, ops);
   throw UserError(Problem{.what = "unknown optimizer",
                           .where = "optimizer.name",
                           .value = section.name,
-                          .allowed = "adamw, jorge",
+                          .allowed = "adamw, jorge, muon, sgd",
                           .hint = ""});
+}
+
+OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Ops& ops) {
+  Tensor value(ops.device(), DType::f32, parameter.master.shape());
+  ops.fill(value, 0.0f);
+  return {fmt::format("optimizer/{}/{}", kind, parameter.spec.name), parameter.spec.shape,
+          parameter.spec.shard, parameter.slab, value};
+}
+
+void update_compute_copy(const Parameter& parameter, Ops& ops) {
+  if (parameter.compute.view().data != parameter.master.view().data)
+    ops.cast(parameter.master, parameter.compute);
+}
+
+bool is_weight_matrix(const ParameterSpec& spec) {
+  return spec.matrix && !spec.vocabulary;
+}
+
+std::vector<Parameter*> without_matrices(std::vector<Parameter*> parameters) {
+  std::erase_if(parameters, [](const Parameter* p) { return is_weight_matrix(p->spec); });
+  return parameters;
+}
+
+View as_matrix(const View& view, const ParameterSpec& spec) {
+  int64_t rows = 1;
+  for (int i = 0; i < spec.output_dims; ++i) rows *= view.dim(i);
+  return view.reshape({rows, view.numel() / rows});
 }
 
 bool decays(const OptimizerSection& section, const ParameterSpec& parameter) {

@@ -46,6 +46,16 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, Param
 // Whether weight decay applies to a parameter under the rule optimizer.decay: matrices | all | none.
 bool decays(const OptimizerSection& section, const ParameterSpec& parameter);
 
+// What several optimizers need. State of a parameter's shape, zeros: "optimizer/<kind>/<parameter>".
+OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Ops& ops);
+// After an update of the master weight: brings the compute copy up to date.
+void update_compute_copy(const Parameter& parameter, Ops& ops);
+// Weight matrices other than embeddings and heads: what Jorge and Muon work on.
+bool is_weight_matrix(const ParameterSpec& spec);
+std::vector<Parameter*> without_matrices(std::vector<Parameter*> parameters);
+// A weight (or its state or gradient) of any rank as the matrix [outputs, inputs] that products see.
+View as_matrix(const View& view, const ParameterSpec& spec);
+
 // "decay 0.1 on 26 matrices and embeddings (25.2M), not on 50 norm weights and biases (51.2k)"
 std::string describe_decay(const OptimizerSection& section, const std::vector<Parameter*>& parameters);
 

@@ -13,7 +13,9 @@ namespace shoal {
 namespace {
 
 // A length given as a fraction of the whole (below 1) or as a count.
-double length_of(double value, int64_t whole) { return value < 1 ? value * double(whole) : value; }
+double length_of(double value, int64_t whole) {
+  return value < 1 ? value * double(whole) : value;
+}
 
 }  // namespace
 
@@ -60,11 +62,13 @@ double Schedule::lr(int64_t applied) const {
   const double n = double(applied), end = double(end_);
   // A warm-up shorter than one update would start above max_lr by the formula: it starts at max_lr instead.
   if (warmup_ > 0 && n <= warmup_) return std::min(max_lr_, max_lr_ * std::max(1.0, n) / warmup_);
-  if (kind_ == Kind::constant || (kind_ == Kind::wsd && applied <= cooldown_start_ && applied < end_)) return max_lr_;
+  if (kind_ == Kind::constant || (kind_ == Kind::wsd && applied <= cooldown_start_ && applied < end_))
+    return max_lr_;
   if (applied >= end_) return min_lr_;
   const double range = max_lr_ - min_lr_;
   if (kind_ == Kind::cosine) {
-    const double lr = min_lr_ + range / 2 * (1 + std::cos(std::numbers::pi * (n - warmup_) / (end - warmup_)));
+    const double lr =
+        min_lr_ + range / 2 * (1 + std::cos(std::numbers::pi * (n - warmup_) / (end - warmup_)));
     return std::max(min_lr_, lr);
   }
   const double start = kind_ == Kind::linear ? warmup_ : double(cooldown_start_);
@@ -74,15 +78,17 @@ double Schedule::lr(int64_t applied) const {
 std::string Schedule::describe() const {
   const std::string warmup = warmup_ > 0 ? fmt::format("{:.6g} updates of warm-up, ", warmup_) : "";
   switch (kind_) {
-    case Kind::constant: return fmt::format("constant: {}then {:g}", warmup, max_lr_);
+    case Kind::constant:
+      return fmt::format("constant: {}then {:g}", warmup, max_lr_);
     case Kind::wsd:
-      return fmt::format("wsd: {}{:g}, from update {} linearly to {:g} at {}", warmup, max_lr_, cooldown_start_, min_lr_,
-                         end_);
+      return fmt::format("wsd: {}{:g}, from update {} linearly to {:g} at {}", warmup, max_lr_,
+                         cooldown_start_, min_lr_, end_);
     case Kind::cosine:
-    case Kind::linear: break;
+    case Kind::linear:
+      break;
   }
-  return fmt::format("{}: {}from {:g} to {:g} at update {}", kind_ == Kind::cosine ? "cosine" : "linear", warmup, max_lr_,
-                     min_lr_, end_);
+  return fmt::format("{}: {}from {:g} to {:g} at update {}", kind_ == Kind::cosine ? "cosine" : "linear",
+                     warmup, max_lr_, min_lr_, end_);
 }
 
 }  // namespace shoal

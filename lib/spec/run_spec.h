@@ -90,7 +90,6 @@ struct JorgeSection {
   int64_t refresh_every = 10;  // updates between refreshes of the preconditioners
   int64_t block_size = 1024;   // larger dims are cut into blocks
   std::string graft = "sgd";   // sgd | adam: whose step size is taken
-  double momentum = 0.9;
   double eps = 1e-6;  // the preconditioners start as eps^(-1/4) I
 };
 
@@ -102,6 +101,7 @@ struct OptimizerSection {
   double weight_decay = 0.1;
   std::string decay = "matrices";  // matrices (and embeddings) | all | none
   double clip_norm = 1.0;          // 0: none
+  double momentum = 0.9;           // of sgd, jorge and muon
   JorgeSection jorge;
 };
 

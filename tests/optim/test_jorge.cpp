@@ -82,7 +82,8 @@ TEST_CASE("jorge follows its rules in double precision, in uneven blocks, with e
     Parameter& p = registry.add(spec);
     registry.materialize(context, true);
     OptimizerSection section;
-    section.jorge = {.refresh_every = 3, .block_size = 4, .graft = graft, .momentum = 0.8, .eps = 1e-3};
+    section.jorge = {.refresh_every = 3, .block_size = 4, .graft = graft, .eps = 1e-3};
+    section.momentum = 0.8;
     Jorge jorge(section, {&p}, *ops);
 
     // 7 rows are a block of 4 and one of 3; 4 columns are one block.

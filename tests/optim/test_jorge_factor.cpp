@@ -24,7 +24,9 @@ struct Fixture {
   }
 };
 
-float& at(const Tensor& m, int64_t i, int64_t j) { return m.view().as<float>()[i * m.dim(1) + j]; }
+float& at(const Tensor& m, int64_t i, int64_t j) {
+  return m.view().as<float>()[i * m.dim(1) + j];
+}
 
 }  // namespace
 
@@ -55,7 +57,8 @@ TEST_CASE("jorge: n equal eigenvalues reach the values of the closed form") {
 }
 
 // G = C^(1/2) Z with Z of independent normals, so that G G^T has the mean columns * C.
-TEST_CASE("jorge: random gradients lead both sides to the inverse fourth root of their covariance within 3 %") {
+TEST_CASE(
+    "jorge: random gradients lead both sides to the inverse fourth root of their covariance within 3 %") {
   Fixture f;
   const int64_t n = 16, columns = 16;
   for (JorgeSide side : {JorgeSide::left, JorgeSide::right}) {

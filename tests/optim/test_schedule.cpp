@@ -36,8 +36,10 @@ TEST_CASE("cosine is GPT-NeoX's: golden values of the Pythia 70M run") {
 
 TEST_CASE("warm-up counts and fractions") {
   CHECK(Schedule(section("constant", 0, 0), 1e-3, 100).lr(0) == 1e-3);
-  const Schedule by_count(section("constant", 10, 0), 1e-3, 100), by_fraction(section("constant", 0.1, 0), 1e-3, 100);
-  for (int64_t n = 0; n < 100; ++n) CHECK(by_count.lr(n) == doctest::Approx(by_fraction.lr(n)).epsilon(1e-12));
+  const Schedule by_count(section("constant", 10, 0), 1e-3, 100),
+      by_fraction(section("constant", 0.1, 0), 1e-3, 100);
+  for (int64_t n = 0; n < 100; ++n)
+    CHECK(by_count.lr(n) == doctest::Approx(by_fraction.lr(n)).epsilon(1e-12));
   CHECK(by_count.lr(5) == doctest::Approx(5e-4));
   CHECK(by_count.lr(99) == 1e-3);
   // Half an update of warm-up must not start at twice the rate.
