@@ -10,8 +10,8 @@ Command completion_command();
 Command eval_command();
 Command generate_command();
 Command man_command();
-Command show_command();
 Command report_command();
+Command show_command();
 Command train_command();
 
 // The whole program: the root of the command table.
