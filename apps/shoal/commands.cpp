@@ -19,14 +19,8 @@ Command shoal_program() {
                    {"shoal train configs/demo.yaml optimizer.lr=1e-3", "Train, with one key changed."}},
   };
   root.commands = {
-      train_command(),     
-      eval_command(),      
-      generate_command(),  
-      check_command(),     
-      show_command(),      
-      report_command(),    
-      man_command(),       
-      completion_command(),
+      train_command(), eval_command(),   generate_command(), check_command(),
+      show_command(),  report_command(), man_command(),      completion_command(),
   };
   root.run = [](const Invocation& given) {
     if (given.has("--version")) {
