@@ -127,6 +127,7 @@ const std::vector<Section>& section_table() {
       {"loss", "What is minimised."},
       {"loss.goldfish", "The goldfish loss, which leaves some tokens out so that they are not memorised."},
       {"optimizer", "How the weights are changed."},
+      {"optimizer.jorge", "Jorge, which preconditions matrices without inverting any."},
       {"schedule", "The learning rate over the steps."},
       {"precision", "Number types, and memory against time."},
       {"parallel", "The grid of ranks."},

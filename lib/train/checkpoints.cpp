@@ -1,21 +1,18 @@
 #include "train/checkpoints.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
 namespace shoal {
 
-namespace fs = std::filesystem;
-
 namespace {
 
 // The key of CheckpointInfo::strings that holds what TrainState has beyond the info's own fields.
 constexpr const char* trainer_key = "trainer";
 
-std::string step_path(const std::string& folder, int64_t step) {
-  return fmt::format("{}/step_{}.h5", folder, step);
+Retention retention_of(const CheckpointSection& section) {
+  return {section.keep_last, section.keep_every, section.schedule == "pythia"};
 }
 
 void check_tensors(const CheckpointReader& checkpoint, const std::vector<StateTensor>& wanted) {
@@ -54,39 +51,33 @@ void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters
   parameters.masters_changed(context);
 }
 
-Checkpoints::Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml)
-    : folder_(folder), section_(section), spec_yaml_(std::move(spec_yaml)) {}
+Checkpoints::Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml,
+                         Log& log)
+    : background_(section.background),
+      spec_yaml_(std::move(spec_yaml)),
+      report_([&log](const std::string& line) { log.warning(line); }),
+      store_(folder, retention_of(section)),
+      saver_(store_, report_) {
+  store_.prepare();
+}
 
-std::optional<CheckpointReader> Checkpoints::open_newest(Log& log) const {
-  std::vector<int64_t> steps;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_, ignored)) {
-    int64_t step = 0;
-    if (std::sscanf(entry.path().filename().c_str(), "step_%ld.h5", &step) == 1) steps.push_back(step);
-  }
-  std::sort(steps.rbegin(), steps.rend());
-  for (int64_t step : steps) {
-    try {
-      return CheckpointReader(step_path(folder_, step));
-    } catch (const RuntimeFailure& failure) {
-      log.warning(failure.what());
-    }
-  }
-  return std::nullopt;
+std::optional<CheckpointReader> Checkpoints::open_newest() const {
+  return store_.open_newest(report_, true);
 }
 
 void Checkpoints::save(const TrainState& state, const std::map<std::string, std::string>& strings,
-                       ParameterRegistry& parameters, Optimizer& optimizer) {
+                       ParameterRegistry& parameters, Optimizer& optimizer, Device& device) {
   CheckpointInfo info{state.step, state.consumed, spec_yaml_, strings};
   info.strings[trainer_key] = nlohmann::json{{"updates", state.updates}}.dump();
   std::vector<StateTensor> tensors = weight_tensors(parameters);
   for (StateTensor& tensor : optimizer_tensors(optimizer)) tensors.push_back(std::move(tensor));
-  fs::create_directories(folder_);
-  write_checkpoint(step_path(folder_, state.step), info, tensors);
+  if (background_) {
+    saver_.save(info, tensors, device);
+  } else {
+    saver_.save_now(info, tensors);
+  }
   last_step_ = state.step;
 }
-
-void Checkpoints::finish() {}
 
 TrainState Checkpoints::restore(CheckpointReader& checkpoint, ParameterRegistry& parameters,
                                 Optimizer& optimizer, Context& context) {
@@ -101,17 +92,6 @@ TrainState Checkpoints::restore(CheckpointReader& checkpoint, ParameterRegistry&
   }
   last_step_ = info.step;
   return state;
-}
-
-CheckpointReader open_checkpoint(const std::string& path, Log& log) {
-  if (!fs::is_directory(path)) return CheckpointReader(path);
-  const std::string own = fs::is_directory(path + "/ckpt") ? path + "/ckpt" : path;
-  if (auto newest = Checkpoints(own, {}, "").open_newest(log)) return std::move(*newest);
-  throw UserError(Problem{.what = "there is no checkpoint",
-                          .where = path,
-                          .value = "",
-                          .allowed = "a checkpoint file, or the folder of a run that has one",
-                          .hint = ""});
 }
 
 }  // namespace shoal

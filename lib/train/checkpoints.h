@@ -9,6 +9,8 @@
 
 #include "base/log.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/saver.h"
+#include "checkpoint/store.h"
 #include "model/decoder.h"
 #include "optim/optimizer.h"
 #include "spec/run_spec.h"
@@ -21,26 +23,26 @@ std::vector<StateTensor> weight_tensors(ParameterRegistry& parameters);
 // The same for the optimizer's state, under its own names.
 std::vector<StateTensor> optimizer_tensors(Optimizer& optimizer);
 
-// A checkpoint file, or the newest good one of a run folder.
-CheckpointReader open_checkpoint(const std::string& path, Log& log);
-
 // Reads the weights of a checkpoint into a model. Throws UserError if it holds other tensors than the model
 // has.
 void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters, Context& context);
 
 class Checkpoints {
  public:
-  // spec_yaml: the resolved spec, stored in each checkpoint.
-  Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml);
+  // spec_yaml: the resolved spec, stored in each checkpoint. Creates the folder, removes what killed writers
+  // left.
+  Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml, Log& log);
 
-  // The newest checkpoint that is whole; damaged ones are reported. Throws RuntimeFailure if all are damaged.
-  std::optional<CheckpointReader> open_newest(Log& log) const;
+  // The newest checkpoint that is whole; damaged newer ones are reported and set aside. Throws RuntimeFailure
+  // if all are damaged.
+  std::optional<CheckpointReader> open_newest() const;
 
   // Takes a snapshot and writes it in the background (checkpoint.background), or writes it at once. Throws
   // what went wrong with an earlier one.
   void save(const TrainState& state, const std::map<std::string, std::string>& strings,
-            ParameterRegistry& parameters, Optimizer& optimizer);
-  void finish();  // waits until everything is on disk; throws what went wrong
+            ParameterRegistry& parameters, Optimizer& optimizer, Device& device);
+  void poll() { saver_.poll(); }    // throws what went wrong in the background
+  void finish() { saver_.wait(); }  // waits until everything is on disk; throws what went wrong
 
   // The step of the last checkpoint that was saved or restored here; -1: none.
   int64_t last_step() const { return last_step_; }
@@ -50,9 +52,11 @@ class Checkpoints {
                      Context& context);
 
  private:
-  std::string folder_;
-  CheckpointSection section_;
+  bool background_;
   std::string spec_yaml_;
+  Report report_;
+  CheckpointStore store_;
+  CheckpointSaver saver_;
   int64_t last_step_ = -1;
 };
 

@@ -1,5 +1,6 @@
 #include "train/start.h"
 
+#include "checkpoint/store.h"
 #include "spec/load.h"
 #include "train/spec_changes.h"
 
@@ -21,7 +22,8 @@ void check_resume(const RunSpec& spec, const CheckpointReader& checkpoint, Log& 
                 .value = "",
                 .allowed = "",
                 .hint = "give the new run its own run.dir, with run.branch (whole state) or run.fork "
-                        "(weights) naming this one; or set run.allow_changes=true"});
+                        "(weights) naming this one; or set run.allow_changes=true. Another "
+                        "run.steps is fine where schedule.decay_steps keeps the schedule"});
   }
   log.warn("resuming with keys that change the result:{}", to_text(changes));
 }
@@ -48,7 +50,7 @@ Start choose_start(const RunSpec& spec, const RunFolder& folder, const Checkpoin
                 .allowed = "an empty or a new folder, because of run.resume: never",
                 .hint = "name another run.dir, remove the folder, or set run.resume=if_available"});
   }
-  if (std::optional<CheckpointReader> newest = checkpoints.open_newest(log)) {
+  if (std::optional<CheckpointReader> newest = checkpoints.open_newest()) {
     check_resume(spec, *newest, log);
     return {StartMode::resume, std::move(newest)};
   }
@@ -59,9 +61,10 @@ Start choose_start(const RunSpec& spec, const RunFolder& folder, const Checkpoin
                             .allowed = "",
                             .hint = folder.path() + " has none; run.resume=if_available starts a new run"});
   }
-  if (!run.fork.empty()) return {StartMode::fork, open_checkpoint(run.fork, log)};
+  const Report report = [&log](const std::string& line) { log.warning(line); };
+  if (!run.fork.empty()) return {StartMode::fork, open_checkpoint(run.fork, report)};
   if (!run.branch.empty()) {
-    Start start{StartMode::branch, open_checkpoint(run.branch, log)};
+    Start start{StartMode::branch, open_checkpoint(run.branch, report)};
     check_shapes(spec, *start.checkpoint);
     return start;
   }

@@ -1,5 +1,6 @@
 #include "train/trained_model.h"
 
+#include "checkpoint/store.h"
 #include "spec/load.h"
 #include "train/build_model.h"
 #include "train/checkpoints.h"
@@ -7,7 +8,7 @@
 namespace shoal {
 
 TrainedModel::TrainedModel(const std::string& path, const std::vector<std::string>& overrides, Log& log) {
-  CheckpointReader reader = open_checkpoint(path, log);
+  CheckpointReader reader = open_checkpoint(path, [&log](const std::string& line) { log.warning(line); });
   spec_ = parse_spec(reader.info().spec_yaml, reader.path(), overrides).spec;
   checkpoint_ = reader.path();
   step_ = reader.info().step;

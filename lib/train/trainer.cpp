@@ -36,7 +36,7 @@ Trainer::Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const st
       schedule_(loaded.spec.schedule, loaded.spec.optimizer.lr, loaded.spec.run.steps),
       data_(loaded.spec, samples_needed(loaded.spec)),
       valid_(open_split(loaded.spec, Split::valid, 0)),
-      checkpoints_(folder.checkpoints(), loaded.spec.checkpoint, to_yaml(loaded, false)),
+      checkpoints_(folder.checkpoints(), loaded.spec.checkpoint, to_yaml(loaded, false), log),
       hooks_(standard_hooks(loaded.spec)) {
   start();
   folder_.describe_run(loaded_, environment_json(build_report, runtime_.threads()));
@@ -161,14 +161,14 @@ void Trainer::save() {
   phase("save");
   std::map<std::string, std::string> strings;
   for (const auto& hook : hooks_) hook->save_state(strings);
-  checkpoints_.save(state_, strings, model_->parameters(), *optimizer_);
+  checkpoints_.save(state_, strings, model_->parameters(), *optimizer_, runtime_.device());
   each(&Hook::on_checkpoint, state_.step);
 }
 
 bool Trainer::roll_back() {
   const int64_t consumed = state_.consumed + spec().batch.global;  // the batch in hand is left out
   checkpoints_.finish();
-  std::optional<CheckpointReader> newest = checkpoints_.open_newest(log_);
+  std::optional<CheckpointReader> newest = checkpoints_.open_newest();
   if (!newest) return false;
   restore(*newest);
   state_.consumed = consumed;

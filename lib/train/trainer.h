@@ -54,6 +54,8 @@ class Trainer {
   bool evaluate();
   // Hands the state to the saver, unless there is a checkpoint of this step already.
   void save();
+  // Throws what went wrong in the background.
+  void check_saver() { checkpoints_.poll(); }
   // Restores the newest checkpoint; the data goes on behind the batch in hand. False if there is no
   // checkpoint.
   bool roll_back();

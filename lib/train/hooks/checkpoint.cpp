@@ -1,15 +1,10 @@
+#include "checkpoint/store.h"
 #include "train/hooks.h"
 #include "train/trainer.h"
 
 namespace shoal {
 
 namespace {
-
-// The published Pythia suites: steps 0, 1, 2, 4 ... 512, then every 1000 (Biderman et al. 2023).
-bool in_pythia_schedule(int64_t step) {
-  const bool power_of_two = (step & (step - 1)) == 0;
-  return (power_of_two && step <= 512) || step % 1000 == 0;
-}
 
 class CheckpointHook final : public Hook {
  public:
@@ -19,6 +14,7 @@ class CheckpointHook final : public Hook {
     if (trainer.state().step == 0 && section_.schedule == "pythia") trainer.save();
   }
   void after_step(Trainer& trainer, const StepRecord& record) override {
+    trainer.check_saver();
     if (trainer.exit_code() != ExitCode::numerics && due(record.step)) trainer.save();
   }
   void on_stop(Trainer& trainer) override {
