@@ -31,15 +31,16 @@ function(shoal_library name)
 endfunction()
 
 # shoal_test(folder [DEPS libraries...]): every .cpp of tests/<folder> as one doctest program; each test case is
-# one ctest entry named "<folder>: <test case>".
+# one ctest entry named "<folder>: <test case>". Tests run in the source folder, so that the compiler cache serves every
+# checkout alike.
 function(shoal_test folder)
   cmake_parse_arguments(ARG "" "" "DEPS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   add_executable(test_${folder} ${sources} ${PROJECT_SOURCE_DIR}/tests/main.cpp)
   target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS})
   target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: ")
+  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR=".")
+  doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 
 # shoal_mpi_test(folder RANKS n... [DEPS libraries...]): tests/<folder> with its own rank-aware main.cpp, as one ctest
@@ -50,10 +51,11 @@ function(shoal_mpi_test folder)
   add_executable(test_${folder} ${sources})
   target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS} PkgConfig::mpich)
   target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR=".")
   foreach(ranks ${ARG_RANKS})
     add_test(NAME "${folder}: ${ranks} ranks" COMMAND mpiexec.mpich -n ${ranks} $<TARGET_FILE:test_${folder}>)
     set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
-                                                                ENVIRONMENT OMP_NUM_THREADS=1)
+                                                                ENVIRONMENT OMP_NUM_THREADS=1
+                                                                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endforeach()
 endfunction()
