@@ -16,6 +16,14 @@ void ByteTokenizer::encode_append(std::string_view text, std::vector<int32_t>& i
   for (size_t i = 0; i < text.size(); ++i) ids[at + i] = uint8_t(text[i]);
 }
 
+// Anywhere would do, but parts should be valid UTF-8 where the whole is.
+size_t ByteTokenizer::safe_cut(std::string_view text) const {
+  size_t at = text.size();
+  while (at > 0 && (static_cast<unsigned char>(text[--at]) & 0xc0) == 0x80) {
+  }
+  return at;
+}
+
 std::string ByteTokenizer::decode(const std::vector<int32_t>& ids) const {
   std::string text;
   for (int32_t id : ids) {

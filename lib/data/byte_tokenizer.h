@@ -15,6 +15,7 @@ class ByteTokenizer : public Tokenizer {
   std::string decode(const std::vector<int32_t>& ids) const override;
   int32_t end_of_document() const override { return kEndOfDocument; }
   std::string describe() const override { return "bytes, 257 ids"; }
+  size_t safe_cut(std::string_view text) const override;
   std::string identity() const override { return "byte"; }
 };
 

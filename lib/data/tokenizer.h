@@ -18,6 +18,12 @@ class Tokenizer {
   virtual std::string decode(const std::vector<int32_t>& ids) const = 0;  // invalid UTF-8 becomes U+FFFD
   virtual int32_t end_of_document() const = 0;                            // -1: none
   virtual std::string describe() const = 0;
+
+  // The last place where text can be cut so that both parts, encoded alone, give the ids of the whole,
+  // whatever follows it; 0 if none is known. It lets documents that do not fit into memory be encoded in
+  // pieces.
+  virtual size_t safe_cut(std::string_view text) const = 0;
+
   virtual std::string identity() const = 0;  // equal for tokenizers that give equal ids: "byte", "bpe:<hash>"
 };
 

@@ -28,5 +28,6 @@ inline std::string read_file(const std::string& path) {
 }
 
 inline void write_file(const std::string& path, const std::string& content) {
+  std::filesystem::remove(path);  // some file systems flush a file that is truncated and written again
   std::ofstream(path, std::ios::binary) << content;
 }
