@@ -49,7 +49,8 @@ int run_report(const Invocation& given) {
   options.program = "shoal " + version();
 
   const std::filesystem::path beside = std::filesystem::path(runs[0].folder) / "report.html";
-  const std::filesystem::path path = given.text("--output", runs.size() == 1 ? beside.string() : "report.html");
+  const std::filesystem::path path =
+      given.text("--output", runs.size() == 1 ? beside.string() : "report.html");
   write_page(path, report::report_page(runs, options));
   std::printf("%s\n", path.c_str());
   return 0;
@@ -61,9 +62,11 @@ Command report_command() {
   return {
       .name = "report",
       .summary = "write one HTML page about a run, or about several side by side",
-      .description = "The page holds charts, the numbers that matter, the resolved spec, the environment and samples of "
-                     "text. It needs no network and no other file.",
-      .arguments = {{.name = "RUN", .doc = "A run's folder.", .completes = Completes::folder, .repeated = true}},
+      .description =
+          "The page holds charts, the numbers that matter, the resolved spec, the environment and samples of "
+          "text. It needs no network and no other file.",
+      .arguments =
+          {{.name = "RUN", .doc = "A run's folder.", .completes = Completes::folder, .repeated = true}},
       .flags = {{.name = "--output",
                  .value = "FILE",
                  .doc = "Where the page goes: RUN/report.html, or report.html for several runs.",

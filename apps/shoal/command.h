@@ -23,6 +23,7 @@ enum class Completes { nothing, file, folder, spec_file, override_key };
 struct Argument {
   std::string name = {};  // "SPEC"
   std::string doc = {};
+  std::vector<std::string> choices = {};
   Completes completes = Completes::file;
   bool required = true;
   bool repeated = false;

@@ -18,10 +18,18 @@ Command shoal_program() {
                     "Read a spec, report every mistake, and say what the run needs."},
                    {"shoal train configs/demo.yaml optimizer.lr=1e-3", "Train, with one key changed."}},
   };
+  // clang-format off
   root.commands = {
-      train_command(), eval_command(),   generate_command(), check_command(),
-      show_command(),  report_command(), man_command(),      completion_command(),
+      check_command(),
+      show_command(),
+      train_command(),
+      eval_command(),
+      generate_command(),
+      report_command(),
+      man_command(),
+      completion_command(),
   };
+  // clang-format on
   root.run = [](const Invocation& given) {
     if (given.has("--version")) {
       std::fputs(build_report().c_str(), stdout);

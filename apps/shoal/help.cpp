@@ -25,8 +25,8 @@ std::string table(const std::string& title, const std::vector<Row>& rows) {
   return text;
 }
 
-std::string flag_doc(const Flag& flag) {
-  return flag.choices.empty() ? flag.doc : flag.doc + " (" + join_choices(flag.choices) + ")";
+std::string with_choices(const std::string& doc, const std::vector<std::string>& choices) {
+  return choices.empty() ? doc : doc + " (" + join_choices(choices) + ")";
 }
 
 }  // namespace
@@ -51,9 +51,12 @@ std::string help_text(const std::string& full_name, const Command& command) {
 
   std::vector<Row> commands, arguments, flags;
   for (const Command& child : command.commands) commands.push_back({child.name, child.summary});
-  for (const Argument& argument : command.arguments) arguments.push_back({argument.name, argument.doc});
+  for (const Argument& argument : command.arguments) {
+    arguments.push_back({argument.name, with_choices(argument.doc, argument.choices)});
+  }
   for (const Flag& flag : command.flags) {
-    flags.push_back({flag.value.empty() ? flag.name : flag.name + " " + flag.value, flag_doc(flag)});
+    flags.push_back({flag.value.empty() ? flag.name : flag.name + " " + flag.value,
+                     with_choices(flag.doc, flag.choices)});
   }
   flags.push_back({"-h, --help", "Print this help."});
   text += table("Commands", commands) + table("Arguments", arguments) + table("Flags", flags);

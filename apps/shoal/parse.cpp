@@ -87,6 +87,12 @@ bool is_override(const std::string& word) {
          equals;
 }
 
+void check_choice(const Bound& bound, const std::string& name, const std::vector<std::string>& choices,
+                  const std::string& value) {
+  if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
+  usage_error(bound, fmt::format("{} cannot be '{}'", name, value), "one of " + join_choices(choices));
+}
+
 Invocation distribute(const Bound& bound) {
   const Command& command = *bound.command;
   Invocation given;
@@ -123,7 +129,10 @@ Invocation distribute(const Bound& bound) {
     size_t take = std::min<size_t>(left, 1);
     if (argument.repeated && left > required) take = left - required;
     if (!argument.required && left <= required) take = 0;
-    for (; take > 0; --take) given.add(argument.name, words[next++]);
+    for (; take > 0; --take) {
+      check_choice(bound, argument.name, argument.choices, words[next]);
+      given.add(argument.name, words[next++]);
+    }
   }
   if (next < words.size()) usage_error(bound, fmt::format("unexpected argument '{}'", words[next]));
   return given;

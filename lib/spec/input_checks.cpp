@@ -27,14 +27,14 @@ void check_source(const std::string& key, const DataSource& source, std::vector<
                   .value = source.path,
                   .allowed = "the prefix of a .bin/.idx pair, as `shoal data tokenize` writes it",
                   .hint = looked_in(source.path)};
+  if (is_file(source.path))
+    problem.hint = fmt::format("for a text: shoal data tokenize {} makes the pair", source.path);
   for (const char* suffix : {".bin", ".idx"}) {
     const size_t length = source.path.size();
     if (length > 4 && source.path.compare(length - 4, 4, suffix) == 0) {
       problem.hint = fmt::format("leave the {} out: {}", suffix, source.path.substr(0, length - 4));
     }
   }
-  if (is_file(source.path))
-    problem.hint = fmt::format("for a text: shoal data tokenize {} makes the pair", source.path);
   out.push_back({{key}, std::move(problem)});
 }
 

@@ -26,6 +26,7 @@ void check_heads(const ModelSection& m, std::vector<Conflict>& out) {
 
 void check_rotary(const ModelSection& m, std::vector<Conflict>& out) {
   if (m.num_attention_heads < 1 || m.rotary_fraction > 1) return;
+  if (m.head_dim == 0 && m.hidden_size % m.num_attention_heads != 0) return;  // check_heads says so
   const int64_t dims = resolved_rotary_dims(m);
   if (dims % 2 == 0) return;
   out.push_back(
