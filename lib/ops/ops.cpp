@@ -1,6 +1,6 @@
 #include "ops/ops.h"
 
-#include "ops/reference/reference_ops.h"
+#include "ops/cpu/cpu_ops.h"
 
 namespace shoal {
 
@@ -46,7 +46,7 @@ std::string_view name_of(Op op) {
 
 std::unique_ptr<Ops> make_ops(Device& device) {
   SHOAL_CHECK(device.name() == "cpu");
-  return make_reference_ops(device);
+  return make_cpu_ops(device);
 }
 
 }  // namespace shoal

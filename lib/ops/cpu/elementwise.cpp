@@ -1,0 +1,104 @@
+#include <numeric>
+#include <vector>
+
+#include "ops/cpu/kernels.h"
+#include "ops/cpu/loops.h"
+#include "ops/cpu/vector_math.h"
+
+namespace shoal::cpu {
+namespace {
+
+template <typename From, typename To>
+void cast_kernel(const View& from, const View& to) {
+  Pieces<2>({from, to}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 2>& at) {
+    const From* const x = from.as<From>() + at[0];
+    To* const y = to.as<To>() + at[1];
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) y[i] = To(load(x[i]));
+  });
+}
+
+}  // namespace
+
+void add(const View& a, const View& b, const View& out) {
+  with_type(out.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    Pieces<3>({a, b, out}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 3>& at) {
+      const T *const x = a.as<T>() + at[0], *const y = b.as<T>() + at[1];
+      T* const z = out.as<T>() + at[2];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) z[i] = T(load(x[i]) + load(y[i]));
+    });
+  });
+}
+
+void bias_grad(Device& device, const View& dy, const View& dbias) {
+  constexpr int64_t strip_columns = 512;
+  const int64_t rows = dy.dim(0), columns = dy.dim(1);
+  const ColumnSums sums(device, rows, columns);
+  const int64_t strips = (columns + strip_columns - 1) / strip_columns;
+  with_type(dy.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    parallel_for(sums.blocks() * strips, rows * columns, [&](int64_t task) {
+      const int64_t block = task / strips, first = task % strips * strip_columns;
+      const int64_t width = std::min(strip_columns, columns - first);
+      const int64_t begin = block * ColumnSums::block_rows,
+                    end = std::min(begin + ColumnSums::block_rows, rows);
+      float* const to = sums.block(block) + first;
+      std::fill_n(to, width, 0.0f);
+      for (int64_t i = begin; i < end; ++i) {
+        const T* const from = row<T>(dy, i) + first;
+#pragma omp simd
+        for (int64_t j = 0; j < width; ++j) to[j] += load(from[j]);
+      }
+    });
+  });
+  sums.add_to(dbias);
+}
+
+double sum_squares(const View& x) {
+  const Pieces<1> pieces({x});
+  std::vector<double> partial(static_cast<size_t>(pieces.count()));
+  with_type(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    pieces.for_each([&](int64_t task, int64_t n, const std::array<int64_t, 1>& at) {
+      const T* const from = x.as<T>() + at[0];
+      double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+      for (int64_t i = 0; i < n; ++i) {
+        const double value = double(load(from[i]));
+        sum += value * value;
+      }
+      partial[static_cast<size_t>(task)] = sum;
+    });
+  });
+  return std::accumulate(partial.begin(), partial.end(), 0.0);
+}
+
+void scale(const View& x, float factor) {
+  with_type(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    Pieces<1>({x}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 1>& at) {
+      T* const values = x.as<T>() + at[0];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) values[i] = T(load(values[i]) * factor);
+    });
+  });
+}
+
+void cast(const View& from, const View& to) {
+  with_type(from.dtype, [&](auto x) {
+    with_type(to.dtype, [&](auto y) { cast_kernel<decltype(x), decltype(y)>(from, to); });
+  });
+}
+
+void fill(const View& x, float value) {
+  with_type(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    Pieces<1>({x}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 1>& at) {
+      std::fill_n(x.as<T>() + at[0], n, T(value));
+    });
+  });
+}
+
+}  // namespace shoal::cpu
