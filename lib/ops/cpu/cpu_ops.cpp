@@ -43,6 +43,8 @@ class CpuOps final : public Ops {
   void scale(const View& x, float factor) override { cpu::scale(x, factor); }
   void cast(const View& from, const View& to) override { cpu::cast(from, to); }
   void fill(const View& x, float value) override { cpu::fill(x, value); }
+  void axpby(float a, const View& x, float b, const View& y) override { cpu::axpby(a, x, b, y); }
+  void symmetrize(const View& x) override { cpu::symmetrize(x); }
 
  private:
   Device& device_;

@@ -101,4 +101,36 @@ void fill(const View& x, float value) {
   });
 }
 
+void axpby(float a, const View& x, float b, const View& y) {
+  Pieces<2>({x, y}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 2>& at) {
+    const float* const from = x.as<float>() + at[0];
+    float* const to = y.as<float>() + at[1];
+    if (b == 0.0f) {  // y may hold anything, also NaN
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) to[i] = a * from[i];
+    } else {
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) to[i] = a * from[i] + b * to[i];
+    }
+  });
+}
+
+// In square tiles, so that the transposed side is read and written in whole cache lines. A task owns the tiles of one
+// block row left of the diagonal, and their mirror images.
+void symmetrize(const View& x) {
+  constexpr int64_t tile = 32;
+  const int64_t size = x.dim(0), blocks = (size + tile - 1) / tile;
+  parallel_for(blocks, size * size, [&](int64_t block) {
+    const int64_t end = std::min((block + 1) * tile, size);
+    for (int64_t first = 0; first < end; first += tile) {
+      for (int64_t i = block * tile; i < end; ++i) {
+        for (int64_t j = first; j < std::min(first + tile, i); ++j) {
+          float &below = row<float>(x, i)[j], &above = row<float>(x, j)[i];
+          below = above = 0.5f * (below + above);
+        }
+      }
+    }
+  });
+}
+
 }  // namespace shoal::cpu

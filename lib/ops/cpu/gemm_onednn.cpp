@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "ops/cpu/gemm.h"
@@ -87,13 +89,13 @@ class OneDnnGemm final : public Gemm {
     const Product& product = find(key);
     const Tensor scratch(device_, DType::u8, {int64_t(product.desc.scratchpad_desc().get_size())});
     void* const b = key.packed ? packed(args.b.data, key.b, product.desc.weights_desc()) : args.b.data;
-    product.primitive.execute(
-        stream_,
-        {{DNNL_ARG_SRC, memory(product.desc.src_desc(), engine_, args.a.data)},
-         {DNNL_ARG_WEIGHTS, memory(product.desc.weights_desc(), engine_, b)},
-         {DNNL_ARG_BIAS, memory(product.desc.bias_desc(), engine_, key.bias ? args.bias.data : nullptr)},
-         {DNNL_ARG_DST, memory(product.desc.dst_desc(), engine_, args.c.data)},
-         {DNNL_ARG_SCRATCHPAD, memory(product.desc.scratchpad_desc(), engine_, scratch.view().data)}});
+    std::unordered_map<int, memory> operands{
+        {DNNL_ARG_SRC, memory(product.desc.src_desc(), engine_, args.a.data)},
+        {DNNL_ARG_WEIGHTS, memory(product.desc.weights_desc(), engine_, b)},
+        {DNNL_ARG_DST, memory(product.desc.dst_desc(), engine_, args.c.data)},
+        {DNNL_ARG_SCRATCHPAD, memory(product.desc.scratchpad_desc(), engine_, scratch.view().data)}};
+    if (key.bias) operands.emplace(DNNL_ARG_BIAS, memory(product.desc.bias_desc(), engine_, args.bias.data));
+    product.primitive.execute(stream_, operands);
     stream_.wait();
   }
 

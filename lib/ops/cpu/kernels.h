@@ -47,5 +47,7 @@ double sum_squares(const View& x);
 void scale(const View& x, float factor);
 void cast(const View& from, const View& to);
 void fill(const View& x, float value);
+void axpby(float a, const View& x, float b, const View& y);
+void symmetrize(const View& x);
 
 }  // namespace shoal::cpu
