@@ -1,9 +1,9 @@
 #include "ops/cpu/cpu_ops.h"
 
 #include "device/cpu/cpu_device.h"
+#include "ops/cpu/attention.h"
 #include "ops/cpu/gemm.h"
 #include "ops/cpu/kernels.h"
-#include "ops/reference/kernels.h"
 
 namespace shoal {
 namespace {
@@ -30,8 +30,8 @@ class CpuOps final : public Ops {
   void rmsnorm(const NormArgs& args) override { cpu::rmsnorm(device_, args); }
   void rmsnorm_grad(const NormGradArgs& args) override { cpu::rmsnorm_grad(device_, args); }
   void rotary(const RotaryArgs& args) override { rotary_(args); }
-  void attention(const AttentionArgs& args) override { reference::attention(args); }
-  void attention_grad(const AttentionGradArgs& args) override { reference::attention_grad(args); }
+  void attention(const AttentionArgs& args) override { cpu::attention(device_, args); }
+  void attention_grad(const AttentionGradArgs& args) override { cpu::attention_grad(device_, args); }
   void embedding(const EmbeddingArgs& args) override { cpu::embedding(args); }
   void embedding_grad(const EmbeddingGradArgs& args) override { cpu::embedding_grad(args); }
   void softmax_stats(const SoftmaxStatsArgs& args) override { cpu::softmax_stats(args); }

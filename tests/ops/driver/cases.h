@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/trial.h"
+#include "ops/driver/trial.h"
 
 namespace shoal::testing {
 

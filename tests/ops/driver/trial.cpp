@@ -1,4 +1,4 @@
-#include "ops/trial.h"
+#include "ops/driver/trial.h"
 
 #include <fmt/format.h>
 
@@ -136,7 +136,8 @@ void Trial::compare(const Operand& operand) {
   for (int64_t i = 0; i < operand.rows * operand.stride; ++i) {
     const double got = element(operand.backend, i), expected = element(operand.reference, i);
     const bool between = i % operand.stride >= operand.columns;
-    const double allowed = between ? 0.0 : operand.tolerance * std::max(std::abs(expected), typical);
+    const double allowed =
+        between ? 0.0 : operand.tolerance * std::max({std::abs(expected), typical, operand.terms});
     if (std::abs(got - (between ? operand.gap[gap++] : expected)) <= allowed) continue;  // false for NaN
     failures_.push_back(fmt::format("{} {}[{}, {}] of {}: {}, expected {} within {:.2g}{}", operand.name,
                                     name_of(operand.backend.dtype), i / operand.stride, i % operand.stride,

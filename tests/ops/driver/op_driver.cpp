@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "ops/modes.h"
+#include "ops/driver/modes.h"
 #include "ops/reference/reference_ops.h"
 
 namespace shoal::testing {

@@ -21,6 +21,7 @@ struct Operand {
   View backend, reference;  // undefined for an operand that is left out
   bool compared = false;
   double tolerance = 0;
+  double terms = 0;  // the size of what is summed, where it may cancel altogether
   int64_t columns = 0, stride = 0, rows = 0;
   std::vector<double> gap;  // what lay between the rows, in order
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "ops/cases.h"
-#include "ops/modes.h"
+#include "ops/driver/cases.h"
+#include "ops/driver/modes.h"
 #include "ops/reference/reference_ops.h"
 
 namespace shoal::testing {

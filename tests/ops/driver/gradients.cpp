@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "ops/cases.h"
+#include "ops/driver/cases.h"
 
 namespace shoal::testing {
 namespace {

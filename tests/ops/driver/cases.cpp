@@ -1,4 +1,4 @@
-#include "ops/cases.h"
+#include "ops/driver/cases.h"
 
 #include <cmath>
 
@@ -175,7 +175,8 @@ void attention(Trial& t) {
   const Operand& q = t.input("q", t.dtype(), {B, T, G, R, D});
   const Operand& k = t.input("k", t.dtype(), {B, S, G, D});
   const Operand& v = t.input("v", t.dtype(), {B, S, G, D});
-  const Operand& out = t.output("out", t.dtype(), {B, T, G, R, D});
+  Operand& out = t.output("out", t.dtype(), {B, T, G, R, D});
+  out.tolerance *= 2;  // the probabilities may be rounded to the type on the way
   const Operand& lse = t.coin() ? t.output("lse", f32, {B, G, R, T}) : t.absent();
   const float scale = float(1.0 / std::sqrt(double(D)));
   t.run([&](Ops& ops, Side s) {
@@ -195,8 +196,8 @@ void attention_grad(Trial& t) {
   Operand& dq = t.output("dq", t.dtype(), {B, T, G, R, D});
   Operand& dk = t.output("dk", t.dtype(), {B, T, G, D});
   Operand& dv = t.output("dv", t.dtype(), {B, T, G, D});
-  // Probabilities and their gradients may be rounded to the type on the way.
   dq.tolerance = dk.tolerance = dv.tolerance = 4 * Trial::tolerance_of(t.dtype());
+  dq.terms = dk.terms = 0.1;  // of a single key they are zero
   const float scale = float(1.0 / std::sqrt(double(D)));
   t.run([&](Ops& ops, Side s) {
     if (s == Side::backend) {
