@@ -25,6 +25,7 @@ Command shoal_program() {
       train_command(),
       eval_command(),
       generate_command(),
+      ckpt_command(),
       report_command(),
       man_command(),
       completion_command(),

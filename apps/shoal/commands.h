@@ -6,6 +6,7 @@
 namespace shoal {
 
 Command check_command();
+Command ckpt_command();
 Command completion_command();
 Command eval_command();
 Command generate_command();
