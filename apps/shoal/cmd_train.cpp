@@ -12,7 +12,7 @@ int train(const Invocation& given) {
   const LoadedSpec loaded = spec_of(given, Inputs::checked);
   RunFolder folder(run_folder_path(loaded.spec));
   Log log;
-  log.attach(folder.file("train.log"));
+
   Trainer trainer(loaded, folder, log, build_report());
   return int(trainer.run());
 }

@@ -57,9 +57,7 @@ Checkpoints::Checkpoints(const std::string& folder, const CheckpointSection& sec
       spec_yaml_(std::move(spec_yaml)),
       report_([&log](const std::string& line) { log.warning(line); }),
       store_(folder, retention_of(section)),
-      saver_(store_, report_) {
-  store_.prepare();
-}
+      saver_(store_, report_) {}
 
 std::optional<CheckpointReader> Checkpoints::open_newest() const {
   return store_.open_newest(report_, true);

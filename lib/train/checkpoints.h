@@ -29,9 +29,11 @@ void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters
 
 class Checkpoints {
  public:
-  // spec_yaml: the resolved spec, stored in each checkpoint. Creates the folder, removes what killed writers
-  // left.
+  // spec_yaml: the resolved spec, stored in each checkpoint.
   Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml, Log& log);
+
+  // Before the first save: creates the folder, removes what killed writers left.
+  void prepare() const { store_.prepare(); }
 
   // The newest checkpoint that is whole; damaged newer ones are reported and set aside. Throws RuntimeFailure
   // if all are damaged.

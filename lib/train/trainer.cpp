@@ -38,31 +38,31 @@ Trainer::Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const st
       valid_(open_split(loaded.spec, Split::valid, 0)),
       checkpoints_(folder.checkpoints(), loaded.spec.checkpoint, to_yaml(loaded, false), log),
       hooks_(standard_hooks(loaded.spec)) {
-  start();
+  Start start = choose_start(spec(), folder_, checkpoints_, log_);
+  // Nothing is written into the folder until it is clear that the run can start.
   folder_.describe_run(loaded_, environment_json(build_report, runtime_.threads()));
-  data_.start(state_.consumed, spec().run.steps - state_.step);
-  if (spec().log.peak_gflops > 0) {
-    peak_flops_ = spec().log.peak_gflops * 1e9;
-  } else {
-    peak_flops_ = measure_peak_flops(runtime_.ops(), compute_type(spec().precision), peak_seconds);
-  }
-}
-
-Trainer::~Trainer() = default;
-
-void Trainer::start() {
+  log_.attach(folder_.file("train.log"));
+  checkpoints_.prepare();
   log_.line(describe(model_->config(), spec().precision));
   log_.line(optimizer_->describe());
   log_.line(schedule_.describe());
   log_.line(data_.source().describe());
-  Start start = choose_start(spec(), folder_, checkpoints_, log_);
+  take(start);
+  data_.start(state_.consumed, spec().run.steps - state_.step);
+  peak_flops_ = spec().log.peak_gflops > 0
+                    ? spec().log.peak_gflops * 1e9
+                    : measure_peak_flops(runtime_.ops(), compute_type(spec().precision), peak_seconds);
+}
+
+Trainer::~Trainer() = default;
+
+void Trainer::take(Start& start) {
   switch (start.mode) {
     case StartMode::fresh:
       return;
     case StartMode::fork:
       restore_weights(*start.checkpoint, model_->parameters(), runtime_.context());
-      log_.info("forked: the weights of {}, step {}", start.checkpoint->path(),
-                start.checkpoint->info().step);
+      log_.info("forked: the weights of {}, step {}", start.checkpoint->path(), start.checkpoint->info().step);
       return;
     case StartMode::branch:
     case StartMode::resume:

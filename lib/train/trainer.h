@@ -17,6 +17,7 @@
 #include "train/hook.h"
 #include "train/run_folder.h"
 #include "train/runtime.h"
+#include "train/start.h"
 #include "train/stop.h"
 #include "train/train_data.h"
 #include "train/train_state.h"
@@ -61,7 +62,9 @@ class Trainer {
   bool roll_back();
 
  private:
-  void start();
+  
+  void take(Start& start);
+
   StepRecord forward_backward();
   void apply_update(const StepRecord& record);
   void finish(StepRecord& record, double seconds);

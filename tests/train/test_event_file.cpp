@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "support/temp_dir.h"
+#include "temp_folder.h"
 
 using namespace shoal;
 
@@ -37,30 +37,30 @@ TEST_CASE("crc32c gives the published check value") {
 }
 
 TEST_CASE("an independent reader finds every scalar of an event file") {
-  const TempDir dir;
-  EventFile file(dir.path("tb"), -1);
+  const test::TempFolder dir;
+  EventFile file(dir / "tb", -1);
   write(file, 1, 3.25);
   write(file, 300, -2);
-  CHECK(read_with_python(file.path(), dir.path("out")) ==
+  CHECK(read_with_python(file.path(), dir / "out") ==
         "version brain.Event:2\n1 loss 3.25\n1 lr 0.5\n300 loss -2\n300 lr 0.5\n");
 }
 
 TEST_CASE("a reopened event file holds each step once") {
-  const TempDir dir;
+  const test::TempFolder dir;
   std::string path;
   {
-    EventFile file(dir.path("tb"), -1);
+    EventFile file(dir / "tb", -1);
     path = file.path();
     for (int64_t step = 1; step <= 200; ++step) write(file, step, double(step));
   }
   // A crash in the middle of a record.
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);
   {
-    EventFile file(dir.path("tb"), 197);
+    EventFile file(dir / "tb", 197);
     CHECK(file.path() == path);
     write(file, 198, 1);
   }
-  std::istringstream lines(read_with_python(path, dir.path("out")));
+  std::istringstream lines(read_with_python(path, dir / "out"));
   std::string line, last;
   int count = 0;
   while (std::getline(lines, line)) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "support/temp_dir.h"
+#include "temp_folder.h"
 #include "train/metrics_file.h"
 #include "train/step_line.h"
 
@@ -80,8 +80,8 @@ TEST_CASE("records are JSON and losses survive bit by bit") {
 }
 
 TEST_CASE("a reopened metrics file holds each step once") {
-  const TempDir dir;
-  const std::string path = dir.path("metrics.jsonl");
+  const test::TempFolder dir;
+  const std::string path = dir / "metrics.jsonl";
   const auto line = [](int64_t step) { return "{\"step\":" + std::to_string(step) + ",\"loss\":1}"; };
   {
     MetricsFile file(path, 0);

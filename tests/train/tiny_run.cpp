@@ -1,0 +1,94 @@
+#include "train/tiny_run.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/log.h"
+#include "base/philox.h"
+#include "checkpoint/checkpoint.h"
+#include "checkpoint/store.h"
+#include "data/token_file_writer.h"
+#include "spec/load.h"
+#include "train/run_folder.h"
+#include "train/trainer.h"
+
+namespace shoal::test {
+
+namespace {
+
+constexpr const char* spec_text = R"(
+run: {name: tiny, steps: 8}
+model: {hidden_size: 16, num_layers: 2, num_attention_heads: 2, vocab_size: 32}
+data: {seq_length: 12}
+batch: {global: 4, micro: 2}
+optimizer: {lr: 1e-2}
+schedule: {warmup: 3, min_lr: 1e-3}
+checkpoint: {every: 3}
+eval: {every: 2}
+log: {progress: none, peak_gflops: 10}
+)";
+
+// Documents with some order in them, so that the loss falls.
+void write_corpus(const std::string& prefix, uint64_t seed, int documents) {
+  TokenFileWriter writer(prefix, {.vocab_size = 32, .tokenizer = "", .end_of_document = 31});
+  const Philox draws(seed, "corpus");
+  uint64_t n = 0;
+  for (int d = 0; d < documents; ++d) {
+    std::vector<int32_t> ids;
+    int32_t id = int32_t(draws.bits(n++) % 31);
+    for (int i = 0; i < 40; ++i) {
+      ids.push_back(id);
+      id = draws.uniform(n++) < 0.8 ? (id + 3) % 31 : int32_t(draws.bits(n++) % 31);
+    }
+    ids.push_back(31);
+    writer.append(ids.data(), int64_t(ids.size()));
+    writer.end_document();
+  }
+  writer.finish();
+}
+
+}  // namespace
+
+TinyRun::TinyRun() {
+  write_corpus(path("train"), 1, 20);
+  write_corpus(path("valid"), 2, 3);
+}
+
+std::vector<std::string> TinyRun::words(const std::vector<std::string>& overrides) const {
+  std::vector<std::string> words{"run.dir=" + path("run"), "data.train=[{path: " + path("train") + "}]",
+                                 "data.valid=[{path: " + path("valid") + "}]"};
+  words.insert(words.end(), overrides.begin(), overrides.end());
+  return words;
+}
+
+ExitCode TinyRun::train(const std::vector<std::string>& overrides) const {
+  const LoadedSpec loaded = parse_spec(spec_text, "tiny.yaml", words(overrides));
+  RunFolder folder(run_folder_path(loaded.spec));
+  Log log(true);
+
+  Trainer trainer(loaded, folder, log, "test");
+  return trainer.run();
+}
+
+std::vector<std::string> TinyRun::metrics(const std::string& run) const {
+  std::vector<std::string> lines;
+  std::ifstream file(path(run) + "/metrics.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    auto record = nlohmann::ordered_json::parse(line);
+    for (const char* timed : {"step_ms", "data_ms", "eval_ms", "tokens_per_second", "mfu", "memory"})
+      record.erase(timed);
+    lines.push_back(record.dump());
+  }
+  return lines;
+}
+
+std::map<std::string, std::string> TinyRun::checkpoint(int64_t step, const std::string& run) const {
+  const CheckpointReader reader(CheckpointStore(path(run) + "/ckpt", {}).path_of(step));
+  std::map<std::string, std::string> content = reader.info().strings;
+  content["step"] = std::to_string(reader.info().step);
+  content["consumed"] = std::to_string(reader.info().consumed_samples);
+  for (const auto& entry : reader.entries()) content[entry.name] = entry.hash;
+  return content;
+}
+
+}  // namespace shoal::test
