@@ -11,9 +11,9 @@ namespace shoal {
 Verdict LossGuard::judge(double loss, double grad_norm) {
   reason_.clear();
   if (!std::isfinite(loss)) {
-    reason_ = fmt::format("the loss is {}", loss);
+    reason_ = std::isnan(loss) ? "the loss is not a number" : "the loss is infinite";
   } else if (!std::isfinite(grad_norm)) {
-    reason_ = fmt::format("the gradient norm is {}", grad_norm);
+    reason_ = "the norm of the gradient is not finite";
   } else if (section_.spike_factor > 0 && int64_t(window_.size()) >= section_.spike_window) {
     const double mean = std::accumulate(window_.begin(), window_.end(), 0.0) / double(window_.size());
     if (loss > section_.spike_factor * mean) {
@@ -31,7 +31,7 @@ Verdict LossGuard::judge(double loss, double grad_norm) {
   }
   if (section_.policy == "skip") {
     if (++skips_in_a_row_ <= section_.max_skips) return Verdict::skip;
-    reason_ += fmt::format(", for the {}th step in a row", skips_in_a_row_);
+    reason_ += fmt::format(", {} steps in a row", skips_in_a_row_);
   } else if (section_.policy == "rollback") {
     if (++rollbacks_ <= section_.max_rollbacks) return Verdict::rollback;
     reason_ += fmt::format(", after {} rollbacks", section_.max_rollbacks);
@@ -41,7 +41,8 @@ Verdict LossGuard::judge(double loss, double grad_norm) {
 
 std::string LossGuard::to_json() const {
   // Doubles are written in the shortest form that reads back as the same bits.
-  return nlohmann::json{{"window", window_}, {"skips_in_a_row", skips_in_a_row_}, {"rollbacks", rollbacks_}}.dump();
+  return nlohmann::json{{"window", window_}, {"skips_in_a_row", skips_in_a_row_}, {"rollbacks", rollbacks_}}
+      .dump();
 }
 
 void LossGuard::from_json(const std::string& text) {

@@ -32,6 +32,9 @@ class Trainer {
   Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const std::string& build_report);
   ~Trainer();
 
+  // A hook that is called after the standard ones; before run().
+  void add(std::unique_ptr<Hook> hook) { hooks_.push_back(std::move(hook)); }
+
   // Trains to run.steps, or until a hook asks to stop. Returns done, stopped or numerics.
   ExitCode run();
 
@@ -62,7 +65,6 @@ class Trainer {
   bool roll_back();
 
  private:
-  
   void take(Start& start);
 
   StepRecord forward_backward();

@@ -61,12 +61,14 @@ std::vector<std::string> TinyRun::words(const std::vector<std::string>& override
   return words;
 }
 
-ExitCode TinyRun::train(const std::vector<std::string>& overrides) const {
+ExitCode TinyRun::train(const std::vector<std::string>& overrides, std::unique_ptr<Hook> hook) const {
   const LoadedSpec loaded = parse_spec(spec_text, "tiny.yaml", words(overrides));
   RunFolder folder(run_folder_path(loaded.spec));
   Log log(true);
 
   Trainer trainer(loaded, folder, log, "test");
+
+  if (hook != nullptr) trainer.add(std::move(hook));
   return trainer.run();
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "temp_folder.h"
+#include "train/hook.h"
 
 namespace shoal::test {
 
@@ -17,8 +19,8 @@ class TinyRun {
   // A spec with the overrides on top, in the folder "run" unless run.dir is among them.
   std::vector<std::string> words(const std::vector<std::string>& overrides) const;
 
-  // Trains in this process. Returns the exit code; errors are thrown.
-  ExitCode train(const std::vector<std::string>& overrides) const;
+  // Trains in this process, with one more hook. Returns the exit code; errors are thrown.
+  ExitCode train(const std::vector<std::string>& overrides, std::unique_ptr<Hook> hook = nullptr) const;
 
   std::string path(const std::string& name) const { return folder_ / name; }
   // The lines of a run's metrics.jsonl without what depends on time.
