@@ -1,4 +1,5 @@
-// The group of one rank: reductions leave the data as it is, gathers and scatters copy, and every request is complete.
+// The group of one rank: reductions leave the data as it is, gathers and scatters copy, and every request is
+// complete.
 #include <cstring>
 #include <utility>
 
@@ -17,7 +18,9 @@ class SelfCommunicator : public Communicator {
     return {};
   }
   Request all_gather(const View& in, const View& out, std::string_view) override { return copy(in, out); }
-  Request reduce_scatter(const View& in, const View& out, Reduce, std::string_view) override { return copy(in, out); }
+  Request reduce_scatter(const View& in, const View& out, Reduce, std::string_view) override {
+    return copy(in, out);
+  }
   Request broadcast(const View&, int root, std::string_view) override {
     SHOAL_CHECK(root == 0);
     return {};
@@ -57,6 +60,8 @@ class SelfCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_self_communicator() { return std::make_unique<SelfCommunicator>(); }
+std::unique_ptr<Communicator> make_self_communicator() {
+  return std::make_unique<SelfCommunicator>();
+}
 
 }  // namespace shoal

@@ -73,9 +73,10 @@ Var Attention::forward(Context& context, Tape& tape, const Var& x, const Positio
   Var y = make_var(Tensor(context.device, type, {B * T, output_.out_size()}));
   output_.multiply(context, out.view().reshape({B * T, output_.in_size()}), y.value);
   if (tape.recording()) {
-    tape.record([this, &context, positions, qkv, out, lse, x_saved = x.save(), dx = x.grad, dy = y.grad]() mutable {
-      backward(context, x_saved, positions, qkv, out, lse, std::move(*dy), *dx);
-    });
+    tape.record(
+        [this, &context, positions, qkv, out, lse, x_saved = x.save(), dx = x.grad, dy = y.grad]() mutable {
+          backward(context, x_saved, positions, qkv, out, lse, std::move(*dy), *dx);
+        });
   }
   return y;
 }

@@ -19,8 +19,8 @@ struct Positions {
 
 class Attention {
  public:
-  // G groups of R query heads with one key-value head each, heads of D. The rows of the qkv weight are [G, R + 2, D]:
-  // a group's queries, its key, its value. For R = 1 that is the layout of GPT-NeoX.
+  // G groups of R query heads with one key-value head each, heads of D. The rows of the qkv weight are [G, R
+  // + 2, D]: a group's queries, its key, its value. For R = 1 that is the layout of GPT-NeoX.
   struct Spec {
     std::string name;
     int64_t hidden_size = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0;
@@ -36,8 +36,8 @@ class Attention {
   Var forward(Context& context, Tape& tape, const Var& x, const Positions& positions) const;
 
  private:
-  void backward(Context& context, const Saved& x, const Positions& positions, const Tensor& qkv, const Tensor& out,
-                const Tensor& lse, Tensor dout, Tensor& dx) const;
+  void backward(Context& context, const Saved& x, const Positions& positions, const Tensor& qkv,
+                const Tensor& out, const Tensor& lse, Tensor dout, Tensor& dx) const;
   void rotate(Context& context, const View& qkv, int64_t first, bool inverse) const;
   AttentionArgs heads(const View& qkv) const;
 

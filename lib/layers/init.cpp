@@ -1,5 +1,5 @@
-// Only +, -, *, / and sqrt are used, and CMakeLists.txt forbids their contraction to fused operations here, so that
-// IEEE arithmetic gives the same bits whatever the instruction set and the mathematical library.
+// Only +, -, *, / and sqrt are used, and CMakeLists.txt forbids their contraction to fused operations here,
+// so that IEEE arithmetic gives the same bits whatever the instruction set and the mathematical library.
 #include "layers/init.h"
 
 #include <algorithm>
@@ -11,7 +11,8 @@ namespace {
 
 constexpr int64_t group = 64;  // Philox blocks drawn before the vector code turns them into normals
 
-// The natural logarithm of a normal positive double, to about 1e-13: log(m 2^e) = e log 2 + 2 atanh((m-1)/(m+1)).
+// The natural logarithm of a normal positive double, to about 1e-13: log(m 2^e) = e log 2 + 2
+// atanh((m-1)/(m+1)).
 inline double natural_log(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   // Moves the mantissa to sqrt(1/2) .. sqrt(2).
@@ -21,19 +22,22 @@ inline double natural_log(double x) {
   const double s = (m - 1.0) / (m + 1.0);
   const double s2 = s * s;
   const double series =
-      1.0 + s2 * (1.0 / 3 + s2 * (1.0 / 5 + s2 * (1.0 / 7 + s2 * (1.0 / 9 + s2 * (1.0 / 11 + s2 * (1.0 / 13))))));
+      1.0 +
+      s2 * (1.0 / 3 + s2 * (1.0 / 5 + s2 * (1.0 / 7 + s2 * (1.0 / 9 + s2 * (1.0 / 11 + s2 * (1.0 / 13))))));
   return static_cast<double>(exponent) * 0.693147180559945309417 + 2.0 * s * series;
 }
 
 // Taylor series of the sine and the cosine, for |x| <= pi/4.
 inline double sine(double x) {
   const double t = x * x;
-  return x * (1.0 + t * (-1.0 / 6 + t * (1.0 / 120 + t * (-1.0 / 5040 + t * (1.0 / 362880 + t * (-1.0 / 39916800))))));
+  return x * (1.0 + t * (-1.0 / 6 +
+                         t * (1.0 / 120 + t * (-1.0 / 5040 + t * (1.0 / 362880 + t * (-1.0 / 39916800))))));
 }
 inline double cosine(double x) {
   const double t = x * x;
-  return 1.0 + t * (-0.5 + t * (1.0 / 24 + t * (-1.0 / 720 + t * (1.0 / 40320 + t * (-1.0 / 3628800 +
-                                                                                    t * (1.0 / 479001600))))));
+  return 1.0 +
+         t * (-0.5 + t * (1.0 / 24 + t * (-1.0 / 720 +
+                                          t * (1.0 / 40320 + t * (-1.0 / 3628800 + t * (1.0 / 479001600))))));
 }
 
 // Box-Muller on two 32-bit words.
@@ -59,10 +63,12 @@ void draw(const Philox& stream, uint64_t first, int64_t blocks, double* z) {
     std::copy(w.begin(), w.end(), words + 4 * i);
   }
 #pragma omp simd
-  for (int64_t i = 0; i < 2 * blocks; ++i) normal_pair(words[2 * i], words[2 * i + 1], z[2 * i], z[2 * i + 1]);
+  for (int64_t i = 0; i < 2 * blocks; ++i)
+    normal_pair(words[2 * i], words[2 * i + 1], z[2 * i], z[2 * i + 1]);
 }
 
-// The first try after the draw itself that lies within the bound; tries differ in the top byte of the counter.
+// The first try after the draw itself that lies within the bound; tries differ in the top byte of the
+// counter.
 double redraw(const Philox& stream, int64_t element, double bound) {
   const auto n = static_cast<uint64_t>(element);
   for (uint64_t attempt = 1;; ++attempt) {
@@ -74,7 +80,8 @@ double redraw(const Philox& stream, int64_t element, double bound) {
 
 }  // namespace
 
-void fill_normal(const Philox& stream, int64_t first, int64_t count, double std, double truncate, float* out) {
+void fill_normal(const Philox& stream, int64_t first, int64_t count, double std, double truncate,
+                 float* out) {
   const int64_t begin = first / 4 / group, end = (first + count + 4 * group - 1) / (4 * group);
 #pragma omp parallel for schedule(static)
   for (int64_t g = begin; g < end; ++g) {

@@ -9,13 +9,14 @@
 
 namespace shoal {
 
-// Which axis cuts the outputs. The layer whose outputs lie over x takes inputs that lie over y, and the next one the
-// other way round, so that nothing moves between them.
+// Which axis cuts the outputs. The layer whose outputs lie over x takes inputs that lie over y, and the next
+// one the other way round, so that nothing moves between them.
 enum class OutputAxis { x, y };
 
 class Linear {
  public:
-  // The weight's global shape is out's dims followed by in's. Ranks cut dim out_split of out and the first dim of in.
+  // The weight's global shape is out's dims followed by in's. Ranks cut dim out_split of out and the first
+  // dim of in.
   struct Spec {
     std::string name;  // ".weight" and ".bias" are added
     Shape out, in;
@@ -31,7 +32,8 @@ class Linear {
   int64_t out_size() const { return weight_.slab.shape.numel() / in_size(); }
 
   // y [M, out] (+)= x [M, in] W^T (+ b)
-  void multiply(Context& context, const View& x, const View& y, bool accumulate = false, bool with_bias = true) const;
+  void multiply(Context& context, const View& x, const View& y, bool accumulate = false,
+                bool with_bias = true) const;
   // dx [M, in] (+)= dy W
   void multiply_grad(Context& context, const View& dy, const View& dx, bool accumulate = false) const;
   // dW += dy^T x, and, unless the caller has its own way to it, db += column sums of dy.

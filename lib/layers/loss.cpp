@@ -7,7 +7,9 @@
 namespace shoal {
 namespace {
 
-double mean(double sum, int64_t count) { return count > 0 ? sum / static_cast<double>(count) : 0.0; }
+double mean(double sum, int64_t count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0.0;
+}
 
 // The statistics of a chunk's softmax on the device, and what is made of them on the host.
 class ChunkLoss {
@@ -49,7 +51,8 @@ class ChunkLoss {
   }
 
   // After read: the gradient of the kept losses times scale.
-  void gradient(const View& logits, const Targets& targets, double scale, double z_loss, const View& dlogits) {
+  void gradient(const View& logits, const Targets& targets, double scale, double z_loss,
+                const View& dlogits) {
     const int64_t stride = statistics_.dim(1);
     for (int64_t i = 0; i < rows_; ++i) {
       const bool counts = targets.tokens[i] >= 0 && kept(targets, i);
@@ -66,7 +69,9 @@ class ChunkLoss {
   }
 
  private:
-  static bool kept(const Targets& targets, int64_t i) { return targets.weights == nullptr || targets.weights[i] != 0; }
+  static bool kept(const Targets& targets, int64_t i) {
+    return targets.weights == nullptr || targets.weights[i] != 0;
+  }
   float& at(int64_t i) { return host_[static_cast<size_t>(i)]; }
   // The first rows_ elements of a row.
   View row(const View& matrix, int64_t index) const {
@@ -95,14 +100,20 @@ LossSums& LossSums::operator+=(const LossSums& other) {
   return *this;
 }
 
-double LossSums::kept_loss() const { return mean(kept, kept_tokens); }
-double LossSums::dropped_loss() const { return mean(dropped, dropped_tokens); }
-double LossSums::plain_loss() const { return mean(kept + dropped, kept_tokens + dropped_tokens); }
+double LossSums::kept_loss() const {
+  return mean(kept, kept_tokens);
+}
+double LossSums::dropped_loss() const {
+  return mean(dropped, dropped_tokens);
+}
+double LossSums::plain_loss() const {
+  return mean(kept + dropped, kept_tokens + dropped_tokens);
+}
 
 int64_t LossHead::chunk_rows(int64_t rows) const {
   if (options_.chunk > 0) return std::min(options_.chunk, rows);
-  // Few enough rows that the logits are a small part of the memory, enough of them that the products stay large and
-  // the weight's gradient is not read and written too often.
+  // Few enough rows that the logits are a small part of the memory, enough of them that the products stay
+  // large and the weight's gradient is not read and written too often.
   constexpr int64_t logits_bytes = int64_t{64} << 20;
   const int64_t fit = logits_bytes / (weight_.slab.shape[0] * size_of(DType::f32));
   return std::min(rows, std::clamp(fit / 64 * 64, int64_t{256}, int64_t{2048}));
@@ -114,7 +125,8 @@ void LossHead::logits(Context& context, const View& x, const View& logits) const
   context.ops.matmul(args);
 }
 
-LossSums LossHead::evaluate(Context& context, const View& x, const Targets& targets, float* token_losses) const {
+LossSums LossHead::evaluate(Context& context, const View& x, const Targets& targets,
+                            float* token_losses) const {
   const int64_t M = x.dim(0), C = chunk_rows(M);
   Tensor logits_memory(context.device, DType::f32, {C, weight_.slab.shape[0]});
   ChunkLoss chunk(context, C);
@@ -123,7 +135,8 @@ LossSums LossHead::evaluate(Context& context, const View& x, const Targets& targ
     const int64_t count = std::min(C, M - begin);
     const View chunk_logits = logits_memory.view().slice(0, 0, count);
     logits(context, x.slice(0, begin, count), chunk_logits);
-    chunk.read(chunk_logits, offset(targets, begin), sums, token_losses == nullptr ? nullptr : token_losses + begin);
+    chunk.read(chunk_logits, offset(targets, begin), sums,
+               token_losses == nullptr ? nullptr : token_losses + begin);
   }
   return sums;
 }

@@ -1,5 +1,6 @@
-// The output projection fused with the softmax cross-entropy: a chunk of rows at a time, so that the logits of all
-// tokens are never held. The divisor of the loss is known beforehand, so the forward pass leaves the gradients too.
+// The output projection fused with the softmax cross-entropy: a chunk of rows at a time, so that the logits
+// of all tokens are never held. The divisor of the loss is known beforehand, so the forward pass leaves the
+// gradients too.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,8 @@ class LossHead {
   };
   LossHead(Parameter& weight, const Options& options) : weight_(weight), options_(options) {}
 
-  // x [M, H]. Adds the gradient of sum(kept cross-entropy + z_loss lse^2) / divisor to the weight's, and leaves it in
-  // x.grad.
+  // x [M, H]. Adds the gradient of sum(kept cross-entropy + z_loss lse^2) / divisor to the weight's, and
+  // leaves it in x.grad.
   LossSums train(Context& context, const Var& x, const Targets& targets, double divisor) const;
   // Without gradients. token_losses [M], if not null, gets the cross-entropy of each target, 0 where ignored.
   LossSums evaluate(Context& context, const View& x, const Targets& targets, float* token_losses) const;

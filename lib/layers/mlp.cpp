@@ -3,7 +3,8 @@
 namespace shoal {
 namespace {
 
-// The gate and up rows of a gated layer are cut alike, so that dim stays whole and the features are what is split.
+// The gate and up rows of a gated layer are cut alike, so that dim stays whole and the features are what is
+// split.
 Linear::Spec up_spec(const Mlp::Spec& spec) {
   const Shape out = spec.gated ? Shape{2, spec.intermediate_size} : Shape{spec.intermediate_size};
   return {.name = spec.name + ".up",
@@ -48,9 +49,8 @@ Var Mlp::forward(Context& context, Tape& tape, const Var& x, const Var& add_to) 
   Var y = add_to.defined() ? add_to : make_var(Tensor(context.device, type, {M, down_.out_size()}));
   down_.multiply(context, activated, y.value, add_to.defined());
   if (tape.recording()) {
-    tape.record([this, &context, pre = std::move(pre), x_saved = x.save(), dx = x.grad, dy = y.grad]() mutable {
-      backward(context, x_saved, std::move(pre), *dy, *dx);
-    });
+    tape.record([this, &context, pre = std::move(pre), x_saved = x.save(), dx = x.grad,
+                 dy = y.grad]() mutable { backward(context, x_saved, std::move(pre), *dy, *dx); });
   }
   return y;
 }
@@ -73,7 +73,8 @@ void Mlp::backward(Context& context, const Saved& x, Tensor pre, const Tensor& d
                           .dy = dactivated,
                           .dx = dpre.view().reshape({M, 2, F})});
   } else {
-    ActivationGradArgs args{.kind = spec_.activation, .x = pre, .bias = {}, .dy = dactivated, .dx = dpre, .dbias = {}};
+    ActivationGradArgs args{
+        .kind = spec_.activation, .x = pre, .bias = {}, .dy = dactivated, .dx = dpre, .dbias = {}};
     if (up_.bias() != nullptr) {
       args.bias = up_.bias()->master;
       args.dbias = grad_to_add(context, *up_.bias());

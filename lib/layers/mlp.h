@@ -1,4 +1,5 @@
-// The feed-forward layer: down(activation(up(x))), or gated, down(activation(gate(x)) * up(x)) (Shazeer 2020).
+// The feed-forward layer: down(activation(up(x))), or gated, down(activation(gate(x)) * up(x)) (Shazeer
+// 2020).
 #pragma once
 
 #include <string>

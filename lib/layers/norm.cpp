@@ -51,7 +51,8 @@ void Norm::backward(Context& context, NormGradArgs args) const {
   spec_.rms ? context.ops.rmsnorm_grad(args) : context.ops.layernorm_grad(args);
 }
 
-Normed add_norm(Context& context, Tape& tape, const Residual& residual, const std::vector<const Norm*>& norms) {
+Normed add_norm(Context& context, Tape& tape, const Residual& residual,
+                const std::vector<const Norm*>& norms) {
   const Tensor& x = residual.stream.value;
   Tensor sum = residual.pending.defined() ? Tensor(context.device, x.dtype(), x.shape()) : x;
   Normed result{make_var(sum), {}};

@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-// The residual stream between layers, [M, H] each. Its value is stream + pending: the sum is left to the norm that
-// reads it next, which does it in the same pass. pending is undefined before the first layer.
+// The residual stream between layers, [M, H] each. Its value is stream + pending: the sum is left to the norm
+// that reads it next, which does it in the same pass. pending is undefined before the first layer.
 struct Residual {
   Var stream, pending;
 };
@@ -44,9 +44,10 @@ struct Normed {
   std::vector<Var> outs;  // one a norm, [M, H]; computed again in backward instead of kept
 };
 
-// Adds what is pending to the stream and applies each norm to the sum. Everything that reads the outputs must be done
-// with its backward before this one's runs, which the order of the tape ensures: the gradient of the stream is then
-// shared, not copied, by stream and pending, and added to in place.
-Normed add_norm(Context& context, Tape& tape, const Residual& residual, const std::vector<const Norm*>& norms);
+// Adds what is pending to the stream and applies each norm to the sum. Everything that reads the outputs must
+// be done with its backward before this one's runs, which the order of the tape ensures: the gradient of the
+// stream is then shared, not copied, by stream and pending, and added to in place.
+Normed add_norm(Context& context, Tape& tape, const Residual& residual,
+                const std::vector<const Norm*>& norms);
 
 }  // namespace shoal

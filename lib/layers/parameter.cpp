@@ -8,7 +8,8 @@
 namespace shoal {
 namespace {
 
-// Calls run(global element, local element, length) for each stretch of a slab that is contiguous in the global tensor.
+// Calls run(global element, local element, length) for each stretch of a slab that is contiguous in the
+// global tensor.
 template <typename Run>
 void for_each_run(const Shape& global, const Slab& slab, Run run) {
   // Trailing dims that the slab holds whole make one stretch together with the dim before them.

@@ -7,8 +7,8 @@ std::vector<Var> recompute(Tape& tape, const std::vector<Var>& inputs, Segment s
   std::vector<Var> outputs = segment(forward_only, inputs);
   if (!tape.recording()) return outputs;
 
-  // Gradient slots are shared with the second run: what arrives at an output is where its producer looks for it, and
-  // what the second run leaves at an input is where the rest of the tape looks for it.
+  // Gradient slots are shared with the second run: what arrives at an output is where its producer looks for
+  // it, and what the second run leaves at an input is where the rest of the tape looks for it.
   struct Kept {
     Saved value;
     std::shared_ptr<Tensor> grad;

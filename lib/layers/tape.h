@@ -1,5 +1,5 @@
-// The tape: a layer's forward records its own backward. backward() runs the records in reverse and drops each one,
-// with all that it saved, as soon as it has run.
+// The tape: a layer's forward records its own backward. backward() runs the records in reverse and drops each
+// one, with all that it saved, as soon as it has run.
 #pragma once
 
 #include <functional>
@@ -24,11 +24,12 @@ class Saved {
   std::function<Tensor()> again_;
 };
 
-// An activation and the place of its gradient. The two live apart, so that a layer whose backward needs only the
-// gradient does not keep the value alive.
+// An activation and the place of its gradient. The two live apart, so that a layer whose backward needs only
+// the gradient does not keep the value alive.
 struct Var {
   Tensor value;
-  std::shared_ptr<Tensor> grad;  // points to an undefined tensor until the first consumer's backward has written it
+  std::shared_ptr<Tensor>
+      grad;  // points to an undefined tensor until the first consumer's backward has written it
   std::function<Tensor()> again;  // set by layers whose output is cheaper to compute again than to keep
 
   bool defined() const { return grad != nullptr; }
@@ -41,7 +42,8 @@ inline Var make_var(Tensor value, std::function<Tensor()> again = {}) {
 
 class Tape {
  public:
-  // A tape that does not record runs a forward only (evaluation, generation, the first pass of recomputation).
+  // A tape that does not record runs a forward only (evaluation, generation, the first pass of
+  // recomputation).
   explicit Tape(bool recording = true) : recording_(recording) {}
   bool recording() const { return recording_; }
 
@@ -67,8 +69,9 @@ class Tape {
 // A part of a forward pass as a function of a tape and its inputs.
 using Segment = std::function<std::vector<Var>(Tape&, const std::vector<Var>&)>;
 
-// Runs the segment without recording, keeping only its inputs; backward runs it again, records, and goes back through
-// that (Chen et al. 2016, "Training deep nets with sublinear memory cost"). The gradients have the same bits as without.
+// Runs the segment without recording, keeping only its inputs; backward runs it again, records, and goes back
+// through that (Chen et al. 2016, "Training deep nets with sublinear memory cost"). The gradients have the
+// same bits as without.
 std::vector<Var> recompute(Tape& tape, const std::vector<Var>& inputs, Segment segment);
 
 }  // namespace shoal

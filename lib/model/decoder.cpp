@@ -43,7 +43,8 @@ Block make_block(ParameterRegistry& registry, const ModelConfig& config, int64_t
                 .bias = config.mlp_bias,
                 .init = in,
                 .output_init = out},
-               norm_spec(config, name + "norm1"), norm_spec(config, name + "norm2"), config.parallel_residual);
+               norm_spec(config, name + "norm1"), norm_spec(config, name + "norm2"),
+               config.parallel_residual);
 }
 
 }  // namespace
@@ -62,7 +63,8 @@ struct Decoder::Impl {
       : config(c),
         context(ctx),
         options(o),
-        table(add_vocabulary_matrix(registry, "embedding.weight", c.vocab_size, c.hidden_size, input_init(c))),
+        table(
+            add_vocabulary_matrix(registry, "embedding.weight", c.vocab_size, c.hidden_size, input_init(c))),
         embedding(table, c.embedding_scale),
         blocks(make_blocks()),
         final_norm(registry, norm_spec(c, "final_norm")),
@@ -110,9 +112,15 @@ Decoder::Decoder(const ModelConfig& config, Context& context, const DecoderOptio
     : impl_(std::make_unique<Impl>(config, context, options)) {}
 Decoder::~Decoder() = default;
 
-const ModelConfig& Decoder::config() const { return impl_->config; }
-ParameterRegistry& Decoder::parameters() { return impl_->registry; }
-void Decoder::materialize(bool training) { impl_->registry.materialize(impl_->context, training); }
+const ModelConfig& Decoder::config() const {
+  return impl_->config;
+}
+ParameterRegistry& Decoder::parameters() {
+  return impl_->registry;
+}
+void Decoder::materialize(bool training) {
+  impl_->registry.materialize(impl_->context, training);
+}
 
 LossSums Decoder::train(const Batch& batch, double divisor) {
   Tape tape;

@@ -1,5 +1,5 @@
-// A decoder-only language model of the gpt-neox or the llama family (Black et al. 2022; Touvron et al. 2023), with the
-// switches of Gemma that the Gemstones use. ModelConfig says which of them.
+// A decoder-only language model of the gpt-neox or the llama family (Black et al. 2022; Touvron et al. 2023),
+// with the switches of Gemma that the Gemstones use. ModelConfig says which of them.
 //
 //   Decoder model(config, context, {});
 //   model.parameters().materialize(...)           initial weights
@@ -19,8 +19,8 @@
 
 namespace shoal {
 
-// A micro-batch in host memory, B rows of T. A negative target is ignored; a target of weight 0 is dropped: it is
-// counted in the sums, and gives no gradient (goldfish loss).
+// A micro-batch in host memory, B rows of T. A negative target is ignored; a target of weight 0 is dropped:
+// it is counted in the sums, and gives no gradient (goldfish loss).
 struct Batch {
   int64_t rows = 0, seq_length = 0;
   const int32_t* tokens = nullptr;   // [B, T]
@@ -29,8 +29,9 @@ struct Batch {
 };
 
 struct DecoderOptions {
-  bool recompute = false;  // keep only each layer's input and run its forward again in backward; the same bits
-  double z_loss = 0;       // adds z_loss * (log of the softmax denominator)^2 to each kept target's loss
+  bool recompute =
+      false;          // keep only each layer's input and run its forward again in backward; the same bits
+  double z_loss = 0;  // adds z_loss * (log of the softmax denominator)^2 to each kept target's loss
   int64_t loss_chunk = 0;  // rows of logits held at a time; 0: chosen by size
 };
 
@@ -71,8 +72,8 @@ class Decoder {
 
   // All logits of a batch, [B, T, V] f32: B * T * V floats of memory.
   Tensor logits(const int32_t* tokens, int64_t rows, int64_t seq_length);
-  // Appends T tokens a row to the cache and returns the logits of the last of them, [B, V] f32 in device memory.
-  // Prefill is a long step, decoding a step of one token. length() + T must not exceed capacity().
+  // Appends T tokens a row to the cache and returns the logits of the last of them, [B, V] f32 in device
+  // memory. Prefill is a long step, decoding a step of one token. length() + T must not exceed capacity().
   Tensor step(const int32_t* tokens, int64_t seq_length, KeyValueCache& cache);
 
  private:

@@ -25,7 +25,9 @@ InitRule named(const std::string& name, const ModelConfig& config, bool output, 
 
 }  // namespace
 
-InitRule input_init(const ModelConfig& config) { return named(config.init, config, false, 0); }
+InitRule input_init(const ModelConfig& config) {
+  return named(config.init, config, false, 0);
+}
 InitRule output_init(const ModelConfig& config, int64_t layer) {
   return named(config.output_init, config, true, layer);
 }

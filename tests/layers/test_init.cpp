@@ -66,8 +66,9 @@ TEST_CASE("the draws are Box-Muller on the words of the block") {
   const auto words = Philox(7, "weights").block(0);
   for (size_t pair = 0; pair < 2; ++pair) {
     const double radius = std::sqrt(-2 * std::log((words[2 * pair] + 0.5) * 0x1p-32));
-    const double angle = 2 * M_PI * ((words[2 * pair + 1] >> 30) * 0.25 +
-                                     ((words[2 * pair + 1] & 0x3fffffff) - 0x20000000 + 0.5) * 0x1p-32);
+    const double angle = 2 * M_PI *
+                         ((words[2 * pair + 1] >> 30) * 0.25 +
+                          ((words[2 * pair + 1] & 0x3fffffff) - 0x20000000 + 0.5) * 0x1p-32);
     CHECK(z[2 * pair] == doctest::Approx(radius * std::cos(angle)).epsilon(1e-6));
     CHECK(z[2 * pair + 1] == doctest::Approx(radius * std::sin(angle)).epsilon(1e-6));
   }

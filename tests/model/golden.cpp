@@ -72,7 +72,9 @@ Golden::Golden(const std::string& name)
     : file_(std::string(SHOAL_SOURCE_DIR "/tests/golden/") + name + ".safetensors"),
       config_(config_of(file_.metadata().at("config"))) {}
 
-double Golden::z_loss() const { return std::stod(file_.metadata().at("z_loss")); }
+double Golden::z_loss() const {
+  return std::stod(file_.metadata().at("z_loss"));
+}
 
 std::vector<int32_t> Golden::ints(const std::string& name) const {
   const View view = file_.view(name);
@@ -96,7 +98,8 @@ void Golden::load(const std::string& prefix, Decoder& model, Context& context) c
   model.parameters().masters_changed(context);
 }
 
-std::map<std::string, double> Golden::distances(const std::string& prefix, Decoder& model, Which which) const {
+std::map<std::string, double> Golden::distances(const std::string& prefix, Decoder& model,
+                                                Which which) const {
   std::map<std::string, double> result;
   for (const HfTensor& tensor : hf_tensors(config_)) {
     Parameter* parameter = model.parameters().find(tensor.parameter);

@@ -48,8 +48,8 @@ TEST_CASE("50 steps of AdamW with clipping follow PyTorch's losses and weights")
   }
   for (const auto& [name, distance] : golden.distances("final", model, Golden::Which::weights)) {
     CAPTURE(name);
-    // Softmax does not see a constant added to all scores, so the gradient of most key biases is nothing but rounding,
-    // which Adam makes as large as any other.
+    // Softmax does not see a constant added to all scores, so the gradient of most key biases is nothing but
+    // rounding, which Adam makes as large as any other.
     const bool has_key_bias = name.ends_with("query_key_value.bias");
     CHECK(distance < (has_key_bias ? 0.05 : 1e-4));
   }

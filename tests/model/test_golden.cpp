@@ -40,8 +40,9 @@ Result run(const Golden& golden, DType compute) {
           golden.distances("grad", model, Golden::Which::gradients)};
 }
 
-const std::string files[] = {"neox_parallel",   "neox_parallel_tied", "neox_sequential",  "neox_sequential_tied",
-                             "llama_grouped",   "llama_tied_bias",    "gemma_like_masked"};
+const std::string files[] = {"neox_parallel",        "neox_parallel_tied", "neox_sequential",
+                             "neox_sequential_tied", "llama_grouped",      "llama_tied_bias",
+                             "gemma_like_masked"};
 
 }  // namespace
 
@@ -59,7 +60,8 @@ TEST_CASE("f32 logits, loss and every gradient are PyTorch's to 1e-5") {
   }
 }
 
-// bf16 keeps 8 bits: one rounding is 2^-9 at most, and a gradient here is the end of a chain of some twenty of them.
+// bf16 keeps 8 bits: one rounding is 2^-9 at most, and a gradient here is the end of a chain of some twenty
+// of them.
 TEST_CASE("bf16 logits and gradients are PyTorch's within the rounding of bf16") {
   for (const std::string& file : files) {
     CAPTURE(file);
