@@ -26,6 +26,7 @@ Command shoal_program() {
       eval_command(),
       generate_command(),
       ckpt_command(),
+      bench_command(),
       report_command(),
       man_command(),
       completion_command(),

@@ -5,6 +5,8 @@
 
 namespace shoal {
 
+Command bench_command();
+Command bench_step_command();
 Command check_command();
 Command ckpt_command();
 Command completion_command();

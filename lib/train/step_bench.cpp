@@ -1,0 +1,110 @@
+#include "train/step_bench.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/philox.h"
+#include "optim/clip.h"
+#include "optim/optimizer.h"
+#include "train/build_model.h"
+#include "train/runtime.h"
+
+namespace shoal {
+namespace {
+
+constexpr int64_t warmup_steps = 2;
+constexpr double seconds_a_product = 0.15;
+
+// A training state that steps on the same random tokens again and again.
+class Stepper {
+ public:
+  Stepper(const RunSpec& spec, Context& context)
+      : spec_(spec),
+        ops_(context.ops),
+        model_(build_model(spec, context, true)),
+        optimizer_(make_optimizer(spec.optimizer, model_->parameters(), context.ops)) {
+    const int64_t count = spec.batch.global * spec.data.seq_length;
+    const Philox random(spec.run.seed, "bench");
+    for (int64_t i = 0; i <= count; ++i) {
+      const auto vocab = static_cast<uint64_t>(model_->config().vocab_size);
+      tokens_.push_back(static_cast<int32_t>(random.bits(static_cast<uint64_t>(i)) % vocab));
+    }
+  }
+
+  void step() {
+    const int64_t T = spec_.data.seq_length, count = spec_.batch.global * T;
+    model_->parameters().clear_grads();
+    for (int64_t row = 0; row < spec_.batch.global; row += spec_.batch.micro) {
+      const int64_t rows = std::min(spec_.batch.micro, spec_.batch.global - row);
+      const int32_t* first = tokens_.data() + row * T;
+      model_->train({.rows = rows, .seq_length = T, .tokens = first, .targets = first + 1},
+                    static_cast<double>(count));
+    }
+    const double norm = gradient_norm(model_->parameters(), ops_);
+    optimizer_->apply(++updates_, spec_.optimizer.lr, clip_scale(norm, spec_.optimizer.clip_norm));
+    ops_.weights_changed();
+    ops_.device().synchronize();
+  }
+
+  double timed_step() {
+    const auto begin = std::chrono::steady_clock::now();
+    step();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  const ModelConfig& config() const { return model_->config(); }
+
+ private:
+  const RunSpec& spec_;
+  Ops& ops_;
+  std::unique_ptr<Decoder> model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::vector<int32_t> tokens_;
+  int64_t updates_ = 0;
+};
+
+}  // namespace
+
+double StepBench::median_seconds() const {
+  std::vector<double> sorted = seconds;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted.at(sorted.size() / 2);
+}
+
+double StepBench::product_rate() const {
+  double flops = 0, ideal = 0;
+  for (const auto& [product, best] : alone) {
+    const OpTime& time = products.at(product);
+    flops += time.flops;
+    ideal += static_cast<double>(time.calls) * best;
+  }
+  return ideal > 0 ? flops / ideal : 0;
+}
+
+StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products) {
+  Runtime runtime(spec);
+  StepBench result;
+  result.tokens = static_cast<double>(spec.batch.global * spec.data.seq_length);
+  {
+    // The clock costs nothing beside operations of this size, so the same context serves both kinds of step.
+    TimedOps ops(runtime.ops());
+    Context context = make_local_context(runtime.device(), ops, runtime.context().compute, spec.run.seed);
+    Stepper stepper(spec, context);
+    result.model_flops = result.tokens * stepper.config().train_flops_per_token(spec.data.seq_length);
+    for (int64_t i = 0; i < warmup_steps; ++i) stepper.step();
+    for (int64_t i = 0; i < steps; ++i) result.seconds.push_back(stepper.timed_step());
+    result.device_peak = runtime.device().memory().peak;
+    ops.reset();
+    result.timed_seconds = stepper.timed_step();
+    result.kinds = ops.kinds();
+    result.products = ops.products();
+  }
+  if (measure_products) {
+    for (const auto& [product, time] : result.products) {
+      result.alone[product] = measure_product(runtime.ops(), product, seconds_a_product);
+    }
+  }
+  return result;
+}
+
+}  // namespace shoal

@@ -1,0 +1,33 @@
+// Measures training steps on random tokens: no data, no checkpoints, no logging.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ops/timed.h"
+#include "spec/run_spec.h"
+
+namespace shoal {
+
+struct StepBench {
+  std::vector<double> seconds;         // of each step after the warm-up
+  double tokens = 0, model_flops = 0;  // of a step
+  int64_t device_peak = 0;             // bytes: the most that tensors held at once
+  // One further step with a clock at every operation.
+  double timed_seconds = 0;
+  std::map<std::string, OpTime> kinds;
+  std::map<Product, OpTime> products;
+  std::map<Product, double> alone;  // seconds of one such product by itself; empty unless asked for
+
+  double median_seconds() const;
+  // The rate of the step's products, each measured alone, in FLOP/s; 0 if they were not.
+  double product_rate() const;
+};
+
+// Steps of batch.global sequences of data.seq_length in micro-batches of batch.micro: forward, backward,
+// norm, AdamW.
+StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products);
+
+}  // namespace shoal
