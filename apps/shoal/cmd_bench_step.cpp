@@ -27,7 +27,8 @@ void print_kinds(const StepBench& bench) {
     known += time.seconds;
     fmt::print("{:<18}{:>7}{:>10.2f}{:>7.1f}%", kind, time.calls, 1e3 * time.seconds,
                100 * time.seconds / bench.timed_seconds);
-    fmt::print(time.flops > 0 ? "{:>10.0f}\n" : "\n", time.flops / time.seconds / 1e9);
+    if (time.flops > 0) fmt::print("{:>10.0f}", time.flops / time.seconds / 1e9);
+    fmt::print("\n");
   }
   const double rest = bench.timed_seconds - known;
   fmt::print("{:<18}{:>7}{:>10.2f}{:>7.1f}%\n", "everything else", "", 1e3 * rest,

@@ -152,6 +152,12 @@ void TimedOps::cast(const View& from, const View& to) {
 void TimedOps::fill(const View& x, float value) {
   timed("fill", 0, [&] { inner_.fill(x, value); });
 }
+void TimedOps::axpby(float a, const View& x, float b, const View& y) {
+  timed("axpby", 0, [&] { inner_.axpby(a, x, b, y); });
+}
+void TimedOps::symmetrize(const View& x) {
+  timed("symmetrize", 0, [&] { inner_.symmetrize(x); });
+}
 
 double measure_product(Ops& ops, const Product& product, double seconds) {
   const auto matrix = [&](int64_t rows, int64_t columns, DType type) {

@@ -61,6 +61,8 @@ class TimedOps final : public Ops {
   void scale(const View& x, float factor) override;
   void cast(const View& from, const View& to) override;
   void fill(const View& x, float value) override;
+  void axpby(float a, const View& x, float b, const View& y) override;
+  void symmetrize(const View& x) override;
 
  private:
   // Runs the call and waits for it; returns its seconds.
