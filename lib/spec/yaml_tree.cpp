@@ -125,7 +125,7 @@ class TreeBuilder : public YAML::EventHandler {
   static void merge(const YamlNode& base, YamlNode& node) {
     for (const auto& entry : base.entries) {
       const bool there = std::any_of(node.entries.begin(), node.entries.end(), [&](const auto& own) {
-        return underscored(own.first.text) == underscored(entry.first.text);
+        return underscored(own.key.text) == underscored(entry.key.text);
       });
       if (!there) node.entries.push_back(entry);
     }
@@ -151,7 +151,7 @@ class TreeBuilder : public YAML::EventHandler {
       if (parent.key.text == "<<" && !parent.key.quoted) {
         collect_merged(std::move(node), parent.merged);
       } else {
-        parent.node.entries.emplace_back(std::move(parent.key), std::move(node));
+        parent.node.entries.push_back({std::move(parent.key), std::move(node)});
       }
     }
   }

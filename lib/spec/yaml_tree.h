@@ -5,22 +5,26 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
 
 namespace shoal {
 
+struct YamlEntry;
+
 struct YamlNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  std::string text;             // of a scalar
-  bool quoted = false;          // the scalar was written in quotes or as a block
-  int line = 0, column = 0;     // from 1
-  std::vector<YamlNode> items;  // of a list
-  std::vector<std::pair<YamlNode, YamlNode>>
-      entries;  // of a map, in order; may hold duplicates (check_duplicates)
+  std::string text;                // of a scalar
+  bool quoted = false;             // the scalar was written in quotes or as a block
+  int line = 0, column = 0;        // from 1
+  std::vector<YamlNode> items;     // of a list
+  std::vector<YamlEntry> entries;  // of a map, in order; a key may be there twice (duplicate_keys in value.h)
+};
+
+struct YamlEntry {
+  YamlNode key, value;
 };
 
 struct YamlLimits {

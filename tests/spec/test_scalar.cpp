@@ -57,13 +57,13 @@ TEST_CASE("every printable text is written so that YAML reads it back") {
     const auto text = *rc::gen::container<std::string>(character);
     const YamlNode map = read_yaml("key: " + quoted_if_needed(text) + "\n");
     RC_ASSERT(map.entries.size() == 1u);
-    RC_ASSERT(map.entries[0].second.kind == YamlNode::Kind::scalar);
-    RC_ASSERT(map.entries[0].second.text == text);
+    RC_ASSERT(map.entries[0].value.kind == YamlNode::Kind::scalar);
+    RC_ASSERT(map.entries[0].value.text == text);
   }));
   for (const char* text : {"true", "null", "~", "12", "1e3", "", "-", "...", "a: b", "größe", "日本"}) {
     CAPTURE(text);
     CHECK(is_printable_utf8(text));
-    CHECK(read_yaml("key: " + quoted_if_needed(text)).entries[0].second.text == text);
+    CHECK(read_yaml("key: " + quoted_if_needed(text)).entries[0].value.text == text);
   }
 }
 

@@ -21,15 +21,15 @@ YamlError error_of(const std::string& text, const YamlLimits& limits = {}) {
 TEST_CASE("a tree keeps kinds, quotes and places") {
   const YamlNode root = read_yaml("a: 1\nb: ['x', ~]\nc:\n  d: {e: f}\n");
   REQUIRE(root.entries.size() == 3);
-  CHECK(root.entries[0].second.text == "1");
-  CHECK_FALSE(root.entries[0].second.quoted);
-  const YamlNode& list = root.entries[1].second;
+  CHECK(root.entries[0].value.text == "1");
+  CHECK_FALSE(root.entries[0].value.quoted);
+  const YamlNode& list = root.entries[1].value;
   REQUIRE(list.items.size() == 2);
   CHECK(list.items[0].quoted);
   CHECK(list.items[0].line == 2);
   CHECK(list.items[0].column == 5);
   CHECK(list.items[1].kind == YamlNode::Kind::null);
-  CHECK(root.entries[2].second.entries[0].second.entries[0].first.text == "e");
+  CHECK(root.entries[2].value.entries[0].value.entries[0].key.text == "e");
   CHECK(read_yaml("").kind == YamlNode::Kind::null);
   CHECK(read_yaml("# only a comment\n").kind == YamlNode::Kind::null);
 }
@@ -38,19 +38,19 @@ TEST_CASE("anchors, aliases and merge keys are resolved") {
   const YamlNode root = read_yaml(
       "base: &base {a: 1, b: 2}\nother: &other {b: 3, c: 4}\n"
       "one: {<<: *base, b: 5}\ntwo: {a-b: 1, <<: [*base, *other]}\nthree: *base\n");
-  const auto& one = root.entries[2].second.entries;
+  const auto& one = root.entries[2].value.entries;
   REQUIRE(one.size() == 2);
-  CHECK(one[0].first.text == "b");
-  CHECK(one[0].second.text == "5");
-  CHECK(one[1].first.text == "a");
-  const auto& two = root.entries[3].second.entries;
+  CHECK(one[0].key.text == "b");
+  CHECK(one[0].value.text == "5");
+  CHECK(one[1].key.text == "a");
+  const auto& two = root.entries[3].value.entries;
   REQUIRE(two.size() == 4);
-  CHECK(two[2].first.text == "b");
-  CHECK(two[2].second.text == "2");  // the first of the merged maps wins
-  CHECK(two[3].first.text == "c");
-  CHECK(root.entries[4].second.entries.size() == 2);
+  CHECK(two[2].key.text == "b");
+  CHECK(two[2].value.text == "2");  // the first of the merged maps wins
+  CHECK(two[3].key.text == "c");
+  CHECK(root.entries[4].value.entries.size() == 2);
   // A key of the map itself wins, whichever way it is spelt.
-  CHECK(read_yaml("{x: &x {a_b: 1}, y: {a-b: 2, <<: *x}}").entries[1].second.entries.size() == 1);
+  CHECK(read_yaml("{x: &x {a_b: 1}, y: {a-b: 2, <<: *x}}").entries[1].value.entries.size() == 1);
 }
 
 TEST_CASE("what is no acceptable YAML is refused with its place") {
