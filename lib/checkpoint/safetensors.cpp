@@ -280,7 +280,8 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
   if (!metadata.empty()) header["__metadata__"] = metadata;
   int64_t end = 0;
   for (const auto* tensor : order) {
-    const auto& [name, view] = *tensor;
+    const auto& name = tensor->first;
+    const auto& view = tensor->second;
     SHOAL_CHECK(view.contiguous() && name != "__metadata__" && !header.contains(name));
     const auto* type =
         std::find_if(std::begin(types), std::end(types), [&](auto& t) { return t.dtype == view.dtype; });

@@ -161,7 +161,7 @@ Vocabulary read_vocabulary(const Node& node, BpeDescription& description) {
   Vocabulary ids;
   std::unordered_map<int32_t, std::string> tokens;
   std::vector<bool> has_byte(256);
-  for (size_t byte : {0xc0, 0xc1})
+  for (size_t byte : {size_t{0xc0}, size_t{0xc1}})
     has_byte[byte] = true;  // these and those past 0xf4 are never part of UTF-8
   std::fill(has_byte.begin() + 0xf5, has_byte.end(), true);
   for (const auto& item : node.value->items()) {
