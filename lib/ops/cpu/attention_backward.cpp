@@ -16,7 +16,7 @@ using simd::lanes;
 using simd::Words;
 
 constexpr int64_t query_block = 64;
-constexpr int64_t key_block = 64;
+constexpr int64_t key_block = 128;
 
 template <typename T>
 class BackwardTask {
@@ -147,9 +147,7 @@ class BackwardTask {
     for (int64_t row = 0; row < rows_; row += pair) {
       const int64_t filled = round_up(seen_by(std::min(row + 1, rows_ - 1), key), lanes);
       for (int64_t i = row; i < row + pair; ++i) {
-        float* scores = scores_ + i * key_block;
-        for (int64_t j = seen_by(i, key); j < filled; ++j)
-          scores[j] = -std::numeric_limits<float>::infinity();
+        if (seen_by(i, key) < filled) simd::mask_behind(scores_ + i * key_block, seen_by(i, key), filled);
       }
       for (int64_t j = 0; j < filled; j += lanes) {
         Floats p[pair], ds[pair];
@@ -242,6 +240,7 @@ int64_t piece_begin(const Heads& heads, int64_t piece, int64_t pieces) {
 template <typename T>
 void store_key(T* to, const float* shares, int64_t share_stride, int64_t first_piece, int64_t pieces,
                int64_t D, float factor, float* sum) {
+  if (first_piece + 1 == pieces) return store_scaled(to, shares + first_piece * share_stride, D, factor);
   std::copy_n(shares + first_piece * share_stride, D, sum);
   for (int64_t p = first_piece + 1; p < pieces; ++p) {
     for (int64_t d = 0; d < D; ++d) sum[d] += shares[p * share_stride + d];

@@ -153,24 +153,19 @@ void attention_decode(Device& device, const AttentionArgs& args) {
   const int64_t threads = std::min<int64_t>(omp_get_max_threads(), tasks);
   const int64_t bytes = DecodeTask<T>(args, Arena()).bytes();
 
-  const auto layout = [&](Arena& arena) {
-    auto* partials = arena.take<Partial>(tasks * heads.rows());
-    auto* sums = arena.take<float>(tasks * heads.rows() * round_up(heads.D, lanes));
-    return std::pair(partials, sums);
-  };
-  Arena measure;
-  layout(measure);
-  const auto scratch = device.allocate(measure.used() + bytes * threads);
-  auto* memory = static_cast<std::byte*>(scratch.get());
-  Arena arena(memory);
-  const auto [partials, sums] = layout(arena);
+  const int64_t rows = heads.rows(), width = round_up(heads.D, lanes);
+  const int64_t shared = tasks * rows * (int64_t(sizeof(Partial)) + width * int64_t(sizeof(float))) + 2 * 64;
+  const auto scratch = device.allocate(shared + bytes * threads);
+  Arena arena(static_cast<std::byte*>(scratch.get()));
+  Partial* const partials = arena.take<Partial>(tasks * rows);
+  float* const sums = arena.take<float>(tasks * rows * width);
+  std::byte* const own = arena.take<std::byte>(bytes * threads);
 
-  const int64_t width = round_up(heads.D, lanes), rows = heads.rows();
   // Starting the threads costs about as much as some ten thousand multiply-adds.
   const bool parallel = heads.pairs() * rows * heads.S * heads.D > (1 << 16);
 #pragma omp parallel num_threads(int(threads)) if (parallel)
   {
-    DecodeTask<T> task(args, Arena(memory + measure.used() + bytes * omp_get_thread_num()));
+    DecodeTask<T> task(args, Arena(own + bytes * omp_get_thread_num()));
 #pragma omp for schedule(static)
     for (int64_t i = 0; i < tasks; ++i) {
       const int64_t pair = i / spans, first = i % spans * span;

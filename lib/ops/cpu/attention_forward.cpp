@@ -23,18 +23,20 @@ class ForwardTask {
   using Product = typename ProductOf<T>::type;
   using Unit = typename Product::Unit;
   static constexpr int per_unit = Product::per_unit;
+  static constexpr int64_t step = lanes * per_unit;  // scores that make a vector of units
 
  public:
   ForwardTask(const AttentionArgs& args, Arena arena)
       : args_(args),
         heads_(heads_of(args.q, args.k)),
+        width_(heads_.padded_D()),
         depth_(ceil_div(heads_.D, per_unit)),
         score_scale_(args.scale * log2_e),
         keys_(arena.take<Unit>(round_up(heads_.S, panel_width) * depth_)),
-        values_(arena.take<Unit>(ceil_div(heads_.S, per_unit) * heads_.padded_D())),
+        values_(arena.take<Unit>(ceil_div(heads_.S, per_unit) * width_)),
         queries_(arena.take<Unit>(query_block * depth_)),
         scores_(arena.take<float>(query_block * key_block)),
-        sums_(arena.take<float>(query_block * heads_.padded_D())),
+        sums_(arena.take<float>(query_block * width_)),
         bytes_(arena.used()) {}
 
   int64_t bytes() const { return bytes_; }
@@ -64,6 +66,7 @@ class ForwardTask {
     const int64_t seen = heads_.visible(first + rows - 1);
     for (int64_t key = 0; key < seen; key += key_block) {
       multiply_keys(key);
+      raise_maxima(key);
       exponentiate(key);
       if (key == 0) {
         multiply_values<false>(key);
@@ -96,46 +99,47 @@ class ForwardTask {
     }
   }
 
-  // Scores become exp(score - maximum), in the units of the product, over the same memory; sums so far are
-  // scaled to the new maximum.
-  void exponentiate(int64_t key) {
-    constexpr int64_t step = lanes * per_unit;
+  // Puts -inf where a row sees no key, and brings its maximum, and the sums relative to it, up to date.
+  void raise_maxima(int64_t key) {
     for (int64_t row = 0; row < rows_; ++row) {
       float* scores = scores_ + row * key_block;
       const int64_t seen = seen_by(row, key);
-      const int64_t needed = seen_by_tile(row, key);
+      if (seen == 0) continue;
       const int64_t filled = round_up(seen, step);
-      if (seen > 0) {
-        for (int64_t j = seen; j < filled; ++j) scores[j] = -std::numeric_limits<float>::infinity();
-        raise_maximum(row, scores, filled, key == 0);
-        const Floats offset = simd::splat(-maximum_[row] * score_scale_);
-        Floats sum = denominator_[row];
-        for (int64_t j = 0; j < filled; j += step) {
-          Floats p[per_unit];
-          for (int i = 0; i < per_unit; ++i) {
-            p[i] = simd::exp2(simd::load<Floats>(scores + j + i * lanes) * score_scale_ + offset);
-            sum += p[i];
-          }
-          simd::store(scores + j / per_unit, Product::round(p));
-        }
-        denominator_[row] = sum;
-      }
-      for (int64_t j = filled; j < needed; j += step) simd::store(scores + j / per_unit, Floats{});
+      if (filled > seen) simd::mask_behind(scores, seen, filled);
+      Floats largest = simd::splat(maximum_[row]);
+      for (int64_t j = 0; j < seen; j += lanes)
+        largest = simd::maximum(simd::load<Floats>(scores + j), largest);
+      const float maximum = simd::horizontal_maximum(largest);
+      const float before = std::exchange(maximum_[row], maximum);
+      if (key == 0 || maximum == before) continue;
+      const Floats factor = simd::exp2(simd::splat((before - maximum) * score_scale_));
+      denominator_[row] *= factor;
+      float* sums = sums_ + row * width_;
+      for (int64_t d = 0; d < width_; d += lanes)
+        simd::store(sums + d, simd::load<Floats>(sums + d) * factor);
     }
   }
 
-  void raise_maximum(int64_t row, const float* scores, int64_t count, bool no_sums_yet) {
-    Floats largest = simd::splat(maximum_[row]);
-    for (int64_t j = 0; j < count; j += lanes)
-      largest = simd::maximum(simd::load<Floats>(scores + j), largest);
-    const float maximum = simd::horizontal_maximum(largest);
-    const float before = std::exchange(maximum_[row], maximum);
-    if (no_sums_yet || maximum == before) return;
-    const Floats factor = simd::exp2(simd::splat((before - maximum) * score_scale_));
-    denominator_[row] *= factor;
-    float* sums = sums_ + row * heads_.padded_D();
-    for (int64_t d = 0; d < heads_.padded_D(); d += lanes)
-      simd::store(sums + d, simd::load<Floats>(sums + d) * factor);
+  // Scores become exp(score - maximum), in the units of the product, over the same memory.
+  void exponentiate(int64_t key) {
+    for (int64_t row = 0; row < rows_; ++row) {
+      float* scores = scores_ + row * key_block;
+      const int64_t seen = seen_by(row, key), needed = seen_by_tile(row, key);
+      const Floats offset = simd::splat(-maximum_[row] * score_scale_);
+      Floats sum = denominator_[row];
+      int64_t j = 0;
+      for (; j < seen; j += step) {
+        Floats p[per_unit];
+        for (int i = 0; i < per_unit; ++i) {
+          p[i] = simd::exp2(simd::load<Floats>(scores + j + i * lanes) * score_scale_ + offset);
+        }
+        simd::store(scores + j / per_unit, Product::round(p));
+        sum += per_unit == 1 ? p[0] : p[0] + p[per_unit - 1];
+      }
+      denominator_[row] = sum;
+      for (; j < needed; j += step) simd::store(scores + j / per_unit, Floats{});
+    }
   }
 
   template <bool accumulate>
@@ -146,8 +150,7 @@ class ForwardTask {
       for (int64_t row = 0; row < rows_; row += tile_rows) {
         const int64_t depth = ceil_div(seen_by_tile(row, key), per_unit);
         multiply_panel<Product, key_block, 1, accumulate>(
-            heads_.D - d, depth, probabilities + row * key_block, panel, sums_ + row * heads_.padded_D() + d,
-            heads_.padded_D());
+            heads_.D - d, depth, probabilities + row * key_block, panel, sums_ + row * width_ + d, width_);
       }
     }
   }
@@ -157,7 +160,7 @@ class ForwardTask {
     const auto lse = args_.lse;
     for (int64_t i = 0; i < rows_; ++i) {
       const float denominator = simd::horizontal_sum(denominator_[i]);
-      store_scaled(out(first_ + i), sums_ + i * heads_.padded_D(), heads_.D, 1.0f / denominator);
+      store_scaled(out(first_ + i), sums_ + i * width_, heads_.D, 1.0f / denominator);
       if (lse.defined()) {
         const int64_t t = (first_ + i) / heads_.R, r = (first_ + i) % heads_.R;
         lse.as<float>()[b_ * lse.stride(0) + g_ * lse.stride(1) + r * lse.stride(2) + t * lse.stride(3)] =
@@ -168,6 +171,7 @@ class ForwardTask {
 
   const AttentionArgs& args_;
   Heads heads_;
+  int64_t width_;      // padded D
   int64_t depth_;      // of a product over D, in units
   float score_scale_;  // scores to powers of two
   Unit* keys_;         // transposed

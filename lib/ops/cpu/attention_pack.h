@@ -32,6 +32,13 @@ inline const T* padded(const T* row, int64_t d, int64_t D, T (&buffer)[wanted]) 
   return buffer;
 }
 
+// The rows of one head lie far apart, which no hardware prefetcher follows: those `ahead` are asked for.
+template <typename T>
+inline void prefetch(const T* row, int64_t D) {
+  for (int64_t d = 0; d < D; d += 64 / int64_t(sizeof(T))) __builtin_prefetch(row + d);
+}
+inline constexpr int64_t ahead = 16;
+
 // Rows [first, first + count) of width D, transposed: panels [D in units][panel_width rows]. As b it
 // multiplies from the right by the rows' transpose; as a, tile i of a panel starts at i * tile_rows with
 // strides (1, panel_width). Rows that fill the last panel are zeros.
@@ -44,7 +51,10 @@ void pack_transposed(const Rows<const T>& rows, int64_t first, int64_t count, in
   for (int64_t r = 0; r < round_up(count, panel_width); r += lanes) {
     typename Product::Unit* to = out + r / panel_width * depth * panel_width + r % panel_width;
     const T* row[lanes];
-    for (int i = 0; i < lanes; ++i) row[i] = r + i < count ? rows(first + r + i) : nullptr;
+    for (int i = 0; i < lanes; ++i) {
+      row[i] = r + i < count ? rows(first + r + i) : nullptr;
+      if (r + ahead + i < count) prefetch(rows(first + r + ahead + i), D);
+    }
     for (int64_t u = 0; u < depth; u += lanes) {
       const int64_t d = u * Product::per_unit;
       simd::Words square[lanes];
@@ -71,6 +81,7 @@ void pack_natural(const Rows<const T>& rows, int64_t first, int64_t count, int64
     for (int i = 0; i < Product::per_unit; ++i) {
       const int64_t r = u * Product::per_unit + i;
       row[i] = r < count ? rows(first + r) : nullptr;
+      if (r + ahead < count) prefetch(rows(first + r + ahead), D);
     }
     for (int64_t d = 0; d < round_up(D, panel_width); d += lanes) {
       T buffer[Product::per_unit][lanes];
@@ -86,7 +97,13 @@ inline void store_scaled(float* to, const float* from, int64_t D, float factor) 
   for (int64_t d = 0; d < D; ++d) to[d] = from[d] * factor;
 }
 inline void store_scaled(bf16* to, const float* from, int64_t D, float factor) {
-  for (int64_t d = 0; d < D; ++d) to[d] = bf16(from[d] * factor);
+  int64_t d = 0;
+#if defined(__AVX512BF16__)
+  for (; d + simd::lanes <= D; d += simd::lanes) {
+    simd::store(to + d, _mm512_cvtneps_pbh(simd::load<simd::Floats>(from + d) * factor));
+  }
+#endif
+  for (; d < D; ++d) to[d] = bf16(from[d] * factor);
 }
 
 }  // namespace shoal::cpu

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "tensor/dtype.h"
@@ -23,6 +24,7 @@ inline constexpr int lanes = 4;
 #endif
 
 typedef float Floats __attribute__((vector_size(lanes * 4)));
+typedef int32_t Signed __attribute__((vector_size(lanes * 4)));
 typedef uint32_t Words __attribute__((vector_size(lanes * 4)));
 typedef uint16_t Halves __attribute__((vector_size(lanes * 2)));
 using Lanes = std::make_integer_sequence<int, lanes>;
@@ -50,6 +52,20 @@ inline Floats maximum(Floats a, Floats b) {
 #else
   return a > b ? a : b;
 #endif
+}
+
+// The first `count` lanes of v, and -inf behind them.
+template <int... lane>
+inline Floats keep_lanes(Floats v, int64_t count, std::integer_sequence<int, lane...>) {
+  constexpr Signed index = {lane...};
+  return index < Signed{} + int32_t(count) ? v : splat(-std::numeric_limits<float>::infinity());
+}
+// Puts -inf at row[begin, end), a vector at a time, because a load from vectors and words just stored would
+// wait for both; end is a multiple of the vector.
+inline void mask_behind(float* row, int64_t begin, int64_t end) {
+  for (int64_t j = begin - begin % lanes; j < end; j += lanes) {
+    store(row + j, keep_lanes(load<Floats>(row + j), begin - j, Lanes{}));
+  }
 }
 
 inline Words widen(Halves h) {

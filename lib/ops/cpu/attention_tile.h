@@ -60,16 +60,21 @@ struct Pairs {
   // lanes values of each of two rows, rounded together: as units of a sum over rows, and as units of each
   // row.
   static simd::Words interleave_halves(simd::Words rounded) {
-    return simd::widen(half<0>(rounded)) | simd::widen(half<1>(rounded)) << 16;
+    return interleave_halves(rounded, simd::Lanes{});
   }
   static void store_halves(simd::Words rounded, Unit* low, Unit* high) {
-    simd::store(low, half<0>(rounded));
-    simd::store(high, half<1>(rounded));
+    std::memcpy(low, &rounded, sizeof rounded / 2);
+    std::memcpy(high, reinterpret_cast<const char*>(&rounded) + sizeof rounded / 2, sizeof rounded / 2);
   }
-  template <int which>
-  static simd::Halves half(simd::Words rounded) {
-    return reinterpret_cast<simd::Halves>(
-        _mm512_maskz_extracti64x4_epi64(0xf, reinterpret_cast<__m512i>(rounded), which));
+
+ private:
+  template <int... lane>
+  static simd::Words interleave_halves(simd::Words rounded, std::integer_sequence<int, lane...>) {
+    typedef uint16_t TwoRows __attribute__((vector_size(sizeof(simd::Words))));
+    const auto x = reinterpret_cast<TwoRows>(rounded);
+    return reinterpret_cast<simd::Words>(
+        __builtin_shufflevector(x, x, (lane / 2 + (lane % 2) * simd::lanes)...,
+                                (simd::lanes / 2 + lane / 2 + (lane % 2) * simd::lanes)...));
   }
 };
 #endif
