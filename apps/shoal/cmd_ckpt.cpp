@@ -1,5 +1,6 @@
 #include <fmt/chrono.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -46,7 +47,8 @@ int list(const Invocation& given) {
   fmt::print("{:>9}  {:>12}  {:>8}  {:<16}  {:<11}  {}\n", "step", "samples", "size", "written", "kept by",
              "state");
   for (const StoredCheckpoint& c : all) {
-    const std::string kept = retention ? CheckpointStore("", *retention).kept_by(c.step, all) : "";
+    const bool counts = retention && c.problem.empty();
+    const std::string kept = counts ? CheckpointStore("", *retention).kept_by(c.step, all) : "";
     fmt::print("{:>9}  {:>12}  {:>8}  {:%Y-%m-%d %H:%M}  {:<11}  {}\n", c.step, c.consumed_samples,
                format_bytes(double(c.bytes)), fmt::localtime(std::time_t(c.modified)),
                kept.empty() ? "-" : kept, c.problem.empty() ? "sealed" : c.problem);
@@ -81,13 +83,18 @@ int diff(const Invocation& given) {
   fmt::print("A  {}\nB  {}\n", a.path(), b.path());
   for (const std::string& line : found.spec) fmt::print("spec   {}\n", line);
   for (const std::string& line : found.state) fmt::print("state  {}\n", line);
+  size_t width = 6;
+  for (const TensorDifference& t : found.tensors) width = std::max(width, t.name.size());
+  if (!found.tensors.empty()) {
+    fmt::print("{:<{}}  {:>11}  {:>11}  {:>9}  {:>9}  {:>9}\n", "tensor", width, "|a|", "|b|", "|a-b|",
+               "largest", "relative");
+  }
   for (const TensorDifference& t : found.tensors) {
     if (!t.problem.empty()) {
-      fmt::print("tensor {}: {}\n", t.name, t.problem);
+      fmt::print("{:<{}}  {}\n", t.name, width, t.problem);
     } else {
-      fmt::print(
-          "tensor {}: |a-b| {:.3e} of |a| {:.6g}, |b| {:.6g}; largest difference {:.3e}, relative {:.3e}\n",
-          t.name, t.norm_difference, t.norm_a, t.norm_b, t.max_abs, t.max_rel);
+      fmt::print("{:<{}}  {:>11.6g}  {:>11.6g}  {:>9.2e}  {:>9.2e}  {:>9.2e}\n", t.name, width, t.norm_a,
+                 t.norm_b, t.norm_difference, t.max_abs, t.max_rel);
     }
   }
   fmt::print("{} tensors are bit-equal, {} differ: {}\n", found.equal_tensors, found.tensors.size(),
@@ -119,7 +126,9 @@ Command ckpt_command() {
        .summary = "compare two checkpoints",
        .description = "Prints the keys of the spec that differ, then what differs in the training state: "
                       "position, small state, and "
-                      "each tensor with norms and the largest difference. Exit code 0 if the training state "
+                      "each tensor with its Euclidean norms, that of the difference, and the largest "
+                      "difference of an element, absolute "
+                      "and relative. Exit code 0 if the training state "
                       "is the same bit for bit, "
                       "whatever the specs say, else 1. A folder stands for its newest good checkpoint.",
        .arguments = {{.name = "A", .doc = "A checkpoint file or a run's folder."},
