@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/log.h"
-#include "base/philox.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/store.h"
-#include "data/token_file_writer.h"
 #include "spec/load.h"
+#include "tiny_corpus.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 
@@ -17,7 +16,7 @@ namespace shoal::test {
 namespace {
 
 constexpr const char* spec_text = R"(
-run: {name: tiny, steps: 8}
+run: {name: tiny, steps: 8, threads: 1}
 model: {hidden_size: 16, num_layers: 2, num_attention_heads: 2, vocab_size: 32}
 data: {seq_length: 12}
 batch: {global: 4, micro: 2}
@@ -28,30 +27,11 @@ eval: {every: 2}
 log: {progress: none, peak_gflops: 10}
 )";
 
-// Documents with some order in them, so that the loss falls.
-void write_corpus(const std::string& prefix, uint64_t seed, int documents) {
-  TokenFileWriter writer(prefix, {.vocab_size = 32, .tokenizer = "", .end_of_document = 31});
-  const Philox draws(seed, "corpus");
-  uint64_t n = 0;
-  for (int d = 0; d < documents; ++d) {
-    std::vector<int32_t> ids;
-    int32_t id = int32_t(draws.bits(n++) % 31);
-    for (int i = 0; i < 40; ++i) {
-      ids.push_back(id);
-      id = draws.uniform(n++) < 0.8 ? (id + 3) % 31 : int32_t(draws.bits(n++) % 31);
-    }
-    ids.push_back(31);
-    writer.append(ids.data(), int64_t(ids.size()));
-    writer.end_document();
-  }
-  writer.finish();
-}
-
 }  // namespace
 
 TinyRun::TinyRun() {
-  write_corpus(path("train"), 1, 20);
-  write_corpus(path("valid"), 2, 3);
+  write_tiny_corpus(path("train"), 1, 20);
+  write_tiny_corpus(path("valid"), 2, 3);
 }
 
 std::vector<std::string> TinyRun::words(const std::vector<std::string>& overrides) const {

@@ -26,9 +26,9 @@ class HeartbeatHook final : public Hook {
     beat(trainer, "start");
   }
   void on_phase(Trainer& trainer, const char* phase) override {
-    // Steps can be short: at most ten beats a second for them.
+    // Steps can be short: at most ten beats a second for one after the other.
     const bool recent = Clock::now() - last_ < std::chrono::milliseconds(100);
-    if (recent && std::strcmp(phase, "step") == 0) return;
+    if (recent && std::strcmp(phase, phase_) == 0) return;
     beat(trainer, phase);
   }
   void close(Trainer& trainer) override {
@@ -41,6 +41,7 @@ class HeartbeatHook final : public Hook {
   void beat(Trainer& trainer, const char* phase) {
     if (file_ < 0) return;
     last_ = Clock::now();
+    phase_ = phase;
     const double time =
         std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const std::string text =
@@ -53,6 +54,7 @@ class HeartbeatHook final : public Hook {
 
   int file_ = -1;
   Clock::time_point last_{};
+  const char* phase_ = "";
 };
 
 }  // namespace
