@@ -56,29 +56,33 @@ std::string curve_svg(const Curve& curve, const Scale& x, const Scale& y) {
 std::string axes_svg(const Scale& x, const Scale& y) {
   std::string svg;
   for (const double tick : y.ticks) {
-    svg += fmt::format("<path class=\"grid\" d=\"M{:.1f},{:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
-                       "text-anchor=\"end\">{}</text>",
-                       left, y.at(tick), right, left - 8, y.at(tick) + 4, tick_label(tick));
+    svg += fmt::format(
+        "<path class=\"grid\" d=\"M{:.1f},{:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+        "text-anchor=\"end\">{}</text>",
+        left, y.at(tick), right, left - 8, y.at(tick) + 4, tick_label(tick));
   }
   for (const double tick : x.ticks) {
-    svg += fmt::format("<path class=\"tick\" d=\"M{0:.1f},{1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
-                       "text-anchor=\"middle\">{3}</text>",
-                       x.at(tick), bottom, bottom + 19, tick_label(tick));
+    svg += fmt::format(
+        "<path class=\"tick\" d=\"M{0:.1f},{1:.1f}v5\"/><text x=\"{0:.1f}\" y=\"{2:.1f}\" "
+        "text-anchor=\"middle\">{3}</text>",
+        x.at(tick), bottom, bottom + 19, tick_label(tick));
   }
   return svg + fmt::format("<path class=\"axis\" d=\"M{:.1f},{:.1f}H{:.1f}\"/>", left, bottom, right);
 }
 
 std::string mark_svg(const Mark& mark, const Scale& y) {
   const double at = y.at(mark.value);
-  return fmt::format("<path class=\"mark\" d=\"M{:.1f},{:.1f}H{:.1f}\"/><text class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" "
-                     "text-anchor=\"end\">{} {:.3f}</text>",
-                     left, at, right, right - 4, at - 5, escaped(mark.label), mark.value);
+  return fmt::format(
+      "<path class=\"mark\" d=\"M{:.1f},{:.1f}H{:.1f}\"/><text class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" "
+      "text-anchor=\"end\">{} {:.3f}</text>",
+      left, at, right, right - 4, at - 5, escaped(mark.label), mark.value);
 }
 
 std::string data_json(const Chart& chart) {
   std::string json = fmt::format("{{\"zero\":{},\"marks\":[", chart.from_zero);
   for (size_t i = 0; i < chart.marks.size(); ++i) {
-    json += fmt::format("{}[{},{}]", i ? "," : "", json_string(chart.marks[i].label), json_number(chart.marks[i].value));
+    json += fmt::format("{}[{},{}]", i ? "," : "", json_string(chart.marks[i].label),
+                        json_number(chart.marks[i].value));
   }
   json += "],\"curves\":[";
   for (size_t i = 0; i < chart.curves.size(); ++i) {
@@ -90,8 +94,9 @@ std::string data_json(const Chart& chart) {
       tokens += fmt::format("{}{}", comma, point.tokens);
       values += comma + json_number(point.value);
     }
-    json += fmt::format("{}{{\"label\":{},\"color\":{},\"role\":\"{}\",\"step\":[{}],\"tokens\":[{}],\"value\":[{}]}}",
-                        i ? "," : "", json_string(curve.label), curve.color % 8, curve.role, steps, tokens, values);
+    json += fmt::format(
+        "{}{{\"label\":{},\"color\":{},\"role\":\"{}\",\"step\":[{}],\"tokens\":[{}],\"value\":[{}]}}",
+        i ? "," : "", json_string(curve.label), curve.color % 8, curve.role, steps, tokens, values);
   }
   return json + "]}";
 }
@@ -102,7 +107,8 @@ std::string chart_html(const Chart& given) {
   Chart chart = given;
   Range steps, values;
   std::erase_if(chart.curves, [](const Curve& curve) {
-    return std::none_of(curve.points.begin(), curve.points.end(), [](auto& p) { return std::isfinite(p.value); });
+    return std::none_of(curve.points.begin(), curve.points.end(),
+                        [](auto& p) { return std::isfinite(p.value); });
   });
   for (const auto& curve : chart.curves) {
     for (const auto& point : curve.points) {
@@ -110,17 +116,18 @@ std::string chart_html(const Chart& given) {
       values.add(point.value);
     }
   }
-  std::string html = fmt::format("<figure class=\"chart\" id=\"{}\"><figcaption><h3>{}</h3><span class=\"unit\">{}</span>"
-                                 "<span class=\"tools\" hidden></span></figcaption>",
-                                 chart.id, escaped(chart.title), escaped(chart.unit));
+  std::string html = fmt::format(
+      "<figure class=\"chart\" id=\"{}\"><figcaption><h3>{}</h3><span class=\"unit\">{}</span>"
+      "<span class=\"tools\" hidden></span></figcaption>",
+      chart.id, escaped(chart.title), escaped(chart.unit));
   if (values.empty()) return html + "<p class=\"empty\">nothing was logged</p></figure>\n";
   for (const auto& mark : chart.marks) values.add(mark.value);
   if (chart.from_zero) values.add(0);
 
   const Scale x = linear_scale(steps.low, steps.high, left, right, 8, false);
   const Scale y = linear_scale(values.low, values.high, bottom, top, 5, true);
-  html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" data-plot=\"{} {} {} {}\">", width,
-                      height, escaped(chart.title), left, right, top, bottom);
+  html += fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" data-plot=\"{} {} {} {}\">",
+                      width, height, escaped(chart.title), left, right, top, bottom);
   html += "<g class=\"plot\">" + axes_svg(x, y);
   for (const auto& mark : chart.marks) html += mark_svg(mark, y);
   for (const auto& curve : chart.curves) html += curve_svg(curve, x, y);

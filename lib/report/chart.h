@@ -1,5 +1,5 @@
-// A line chart as inline SVG, complete without any script. Beside it stand the same curves as JSON, from which the
-// page's script draws the chart again when a reader zooms or changes an axis.
+// A line chart as inline SVG, complete without any script. Beside it stand the same curves as JSON, from
+// which the page's script draws the chart again when a reader zooms or changes an axis.
 #pragma once
 
 #include <string>
@@ -24,7 +24,8 @@ struct Chart {
   bool from_zero = false;  // the value axis starts at zero
 };
 
-// The <figure>: title, buttons, SVG and data. Curves without a finite point are left out; a chart without any says so.
+// The <figure>: title, buttons, SVG and data. Curves without a finite point are left out; a chart without any
+// says so.
 std::string chart_html(const Chart& chart);
 
 }  // namespace shoal::report

@@ -16,12 +16,12 @@ struct Curve {
   std::vector<Point> points;
 };
 
-// A running mean without lag: the average of two exponential moving averages, one from each end, whose weights halve
-// every `half_life` points. Values that are not finite stay so and are left out of the rest.
+// A running mean without lag: the average of two exponential moving averages, one from each end, whose
+// weights halve every `half_life` points. Values that are not finite stay so and are left out of the rest.
 std::vector<Point> smoothed(const std::vector<Point>& points, double half_life);
 
-// At most about 2 * buckets of the points, in order: of each stretch of equal length the lowest and the highest, so
-// that every spike stays; the first and the last point always.
+// At most about 2 * buckets of the points, in order: of each stretch of equal length the lowest and the
+// highest, so that every spike stays; the first and the last point always.
 std::vector<Point> thinned(const std::vector<Point>& points, size_t buckets);
 
 double median(std::vector<double> values);                            // NaN for none

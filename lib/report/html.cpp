@@ -10,12 +10,23 @@ std::string escaped(std::string_view text) {
   std::string html;
   for (const char c : text) {
     switch (c) {
-      case '&': html += "&amp;"; break;
-      case '<': html += "&lt;"; break;
-      case '>': html += "&gt;"; break;
-      case '"': html += "&quot;"; break;
-      case '\'': html += "&#39;"; break;
-      default: html += c;
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      case '"':
+        html += "&quot;";
+        break;
+      case '\'':
+        html += "&#39;";
+        break;
+      default:
+        html += c;
     }
   }
   return html;
@@ -37,6 +48,8 @@ std::string json_string(std::string_view text) {
   return json + "\"";
 }
 
-std::string json_number(double value) { return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null"; }
+std::string json_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
+}
 
 }  // namespace shoal::report

@@ -22,21 +22,24 @@ bool has_finite(const std::vector<Point>& points) {
 }
 
 // The curve of one key of each run. A noisy one is drawn faintly below its running mean.
-void add_curves(Chart& chart, const std::vector<RunLog>& runs, const std::string& key, bool noisy, bool dots) {
+void add_curves(Chart& chart, const std::vector<RunLog>& runs, const std::string& key, bool noisy,
+                bool dots) {
   for (size_t i = 0; i < runs.size(); ++i) {
     const auto& points = runs[i].points(key);
     const std::string label = runs.size() > 1 ? runs[i].name : chart.title;
     const bool smooth = noisy && points.size() > 40;
     if (smooth) {
       chart.curves.push_back({label, int(i), "raw", thinned(points, chart_buckets)});
-      chart.curves.push_back({label + ", smoothed", int(i), "line",
-                              thinned(smoothed(points, std::max(2.0, double(points.size()) / 150)), chart_buckets)});
+      chart.curves.push_back(
+          {label + ", smoothed", int(i), "line",
+           thinned(smoothed(points, std::max(2.0, double(points.size()) / 150)), chart_buckets)});
     } else {
-      chart.curves.push_back({label, int(i), dots && points.size() <= 200 ? "dots" : "line",
-                              thinned(points, chart_buckets)});
+      chart.curves.push_back(
+          {label, int(i), dots && points.size() <= 200 ? "dots" : "line", thinned(points, chart_buckets)});
     }
   }
-  std::stable_partition(chart.curves.begin(), chart.curves.end(), [](auto& curve) { return curve.role == "raw"; });
+  std::stable_partition(chart.curves.begin(), chart.curves.end(),
+                        [](auto& curve) { return curve.role == "raw"; });
 }
 
 std::string charts_html(const std::vector<RunLog>& runs, const PageOptions& options) {
@@ -51,14 +54,16 @@ std::string charts_html(const std::vector<RunLog>& runs, const PageOptions& opti
       {"chart-grad", "grad_norm", "Gradient norm", "before clipping", true, false, true, true},
       {"chart-speed", "tokens_per_second", "Throughput", "tokens a second", false, false, true, true},
       {"chart-mfu", "mfu", "Model FLOP utilisation", "of the measured peak", false, false, true, false},
-      {"chart-plain", "loss_plain", "Plain loss", "nats a token, dropped targets included", true, false, false, false},
+      {"chart-plain", "loss_plain", "Plain loss", "nats a token, dropped targets included", true, false,
+       false, false},
       {"chart-dropped", "loss_dropped", "Loss of dropped targets", "nats a token", true, false, false, false},
   };
   std::string html = "<section class=\"charts\">";
   for (const auto& plan : plans) {
     Chart chart{plan.id, plan.title, plan.unit, {}, {}, plan.from_zero};
     add_curves(chart, runs, plan.key, plan.noisy, plan.dots);
-    const bool logged = std::any_of(runs.begin(), runs.end(), [&](auto& run) { return has_finite(run.points(plan.key)); });
+    const bool logged =
+        std::any_of(runs.begin(), runs.end(), [&](auto& run) { return has_finite(run.points(plan.key)); });
     if (!logged && !plan.always) continue;
     if (std::string(plan.key).ends_with("loss")) chart.marks = options.loss_marks;
     html += chart_html(chart);
@@ -70,8 +75,8 @@ std::string summary_html(const std::vector<RunLog>& runs) {
   if (runs.size() == 1) {
     std::string html = "<section class=\"figures\">";
     for (const auto& figure : summary_of(runs[0])) {
-      html += fmt::format("<div class=\"figure\"><span>{}</span><b>{}</b><small>{}</small></div>", escaped(figure.name),
-                          escaped(figure.value), escaped(figure.note));
+      html += fmt::format("<div class=\"figure\"><span>{}</span><b>{}</b><small>{}</small></div>",
+                          escaped(figure.name), escaped(figure.value), escaped(figure.note));
     }
     return html + "</section>\n";
   }
@@ -126,12 +131,14 @@ std::string environment_html(const RunLog& run) {
 
 // A section with one part a run; with several runs each part can be opened by itself.
 template <typename F>
-std::string per_run_html(const std::vector<RunLog>& runs, const std::string& id, const std::string& title, F&& part) {
+std::string per_run_html(const std::vector<RunLog>& runs, const std::string& id, const std::string& title,
+                         F&& part) {
   std::string html;
   for (const auto& run : runs) {
     const std::string body = part(run);
     if (body.empty()) continue;
-    html += runs.size() == 1 ? body : "<details><summary>" + escaped(run.name) + "</summary>" + body + "</details>";
+    html += runs.size() == 1 ? body
+                             : "<details><summary>" + escaped(run.name) + "</summary>" + body + "</details>";
   }
   return html.empty() ? "" : fmt::format("<section id=\"{}\"><h2>{}</h2>{}</section>\n", id, title, html);
 }
@@ -140,8 +147,9 @@ std::string warnings_html(const std::vector<RunLog>& runs) {
   std::string html;
   for (const auto& run : runs) {
     if (run.unreadable_lines == 0) continue;
-    html += fmt::format("<p class=\"warning\">{}: {} lines of metrics.jsonl could not be read and are left out.</p>",
-                        escaped(run.name), run.unreadable_lines);
+    html += fmt::format(
+        "<p class=\"warning\">{}: {} lines of metrics.jsonl could not be read and are left out.</p>",
+        escaped(run.name), run.unreadable_lines);
   }
   return html;
 }
@@ -153,20 +161,23 @@ std::string report_page(const std::vector<RunLog>& runs, const PageOptions& opti
   for (size_t i = 0; title.empty() && i < runs.size(); ++i) {
     for (const auto& run : runs) title += (title.empty() ? "" : ", ") + run.name;
   }
-  std::string html = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-                     "<meta name=\"color-scheme\" content=\"light dark\"><title>" +
-                     escaped(title) + "</title><style>" + page_css + "</style></head>\n<body><header><h1>" +
-                     escaped(title) + "</h1><div class=\"controls\" hidden></div></header><main>\n";
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+      "<meta name=\"color-scheme\" content=\"light dark\"><title>" +
+      escaped(title) + "</title><style>" + page_css + "</style></head>\n<body><header><h1>" + escaped(title) +
+      "</h1><div class=\"controls\" hidden></div></header><main>\n";
   html += warnings_html(runs) + summary_html(runs) + charts_html(runs, options) + differences_html(runs);
   html += per_run_html(runs, "samples", "Samples", [](const RunLog& run) {
     return run.samples.empty() ? "" : "<pre class=\"samples\">" + escaped(run.samples) + "</pre>";
   });
   html += per_run_html(runs, "spec", "Resolved spec",
                        [](const RunLog& run) { return run.resolved_spec.empty() ? "" : spec_html(run); });
-  html += per_run_html(runs, "environment", "Environment",
-                       [](const RunLog& run) { return run.environment.empty() ? "" : environment_html(run); });
-  html += "</main><footer>" + escaped(options.program) + "</footer><script>" + page_js + "</script></body></html>\n";
+  html += per_run_html(runs, "environment", "Environment", [](const RunLog& run) {
+    return run.environment.empty() ? "" : environment_html(run);
+  });
+  html += "</main><footer>" + escaped(options.program) + "</footer><script>" + page_js +
+          "</script></body></html>\n";
   return html;
 }
 

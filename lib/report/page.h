@@ -1,4 +1,5 @@
-// One self-contained HTML page about one or several runs: no network, readable without scripts, light and dark.
+// One self-contained HTML page about one or several runs: no network, readable without scripts, light and
+// dark.
 #pragma once
 
 #include <string>

@@ -25,7 +25,8 @@ std::string read_text(const fs::path& path) {
 void flatten(const ordered_json& value, const std::string& key,
              std::vector<std::pair<std::string, std::string>>& pairs) {
   if (value.is_object()) {
-    for (const auto& [name, part] : value.items()) flatten(part, key.empty() ? name : key + "." + name, pairs);
+    for (const auto& [name, part] : value.items())
+      flatten(part, key.empty() ? name : key + "." + name, pairs);
   } else if (value.is_array()) {
     std::string text;
     for (const auto& part : value) {

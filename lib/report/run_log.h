@@ -1,4 +1,5 @@
-// What a run folder tells about its run: the metrics by key, the resolved spec, the environment, samples of text.
+// What a run folder tells about its run: the metrics by key, the resolved spec, the environment, samples of
+// text.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,20 @@ struct Point {
 };
 
 struct RunLog {
-  std::string name;    // the last part of the folder's path
-  std::string folder;  // as given
+  std::string name;                                  // the last part of the folder's path
+  std::string folder;                                // as given
   std::map<std::string, std::vector<Point>> series;  // by key of metrics.jsonl, in the order of the steps
   std::vector<std::pair<std::string, std::string>> environment;  // env.json, nested keys joined by dots
-  std::string resolved_spec;  // resolved.yaml, or empty
-  std::string samples;        // samples.txt, or empty
-  int unreadable_lines = 0;   // of metrics.jsonl, a torn last line not counted
+  std::string resolved_spec;                                     // resolved.yaml, or empty
+  std::string samples;                                           // samples.txt, or empty
+  int unreadable_lines = 0;  // of metrics.jsonl, a torn last line not counted
 
   const std::vector<Point>& points(const std::string& key) const;  // empty if the run has no such key
 };
 
-// Reads metrics.jsonl (one JSON object a line with "step" and any numbers) and, where they are there, env.json,
-// resolved.yaml and samples.txt. A step that appears again replaces what was logged from it on, as happens when a
-// run resumed from an earlier checkpoint. Throws UserError if the folder has no metrics.jsonl.
+// Reads metrics.jsonl (one JSON object a line with "step" and any numbers) and, where they are there,
+// env.json, resolved.yaml and samples.txt. A step that appears again replaces what was logged from it on, as
+// happens when a run resumed from an earlier checkpoint. Throws UserError if the folder has no metrics.jsonl.
 RunLog read_run(const std::filesystem::path& folder);
 
 // The metrics of one file's text, for tests: fills series and unreadable_lines.

@@ -30,7 +30,8 @@ Scale linear_scale(double low, double high, double from, double to, int count, b
   }
   Scale scale{low, high, from, to};
   const double slack = step * 1e-6;
-  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i) scale.ticks.push_back(i * step);
+  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i)
+    scale.ticks.push_back(i * step);
   return scale;
 }
 

@@ -7,14 +7,15 @@
 namespace shoal::report {
 
 struct Scale {
-  double low = 0, high = 1;         // data
-  double from = 0, to = 1;          // pixels of low and high
-  std::vector<double> ticks = {};   // within low and high, ascending
+  double low = 0, high = 1;        // data
+  double from = 0, to = 1;         // pixels of low and high
+  std::vector<double> ticks = {};  // within low and high, ascending
 
   double at(double value) const { return from + (value - low) / (high - low) * (to - from); }
 };
 
-// Ticks at 1, 2 or 5 times a power of ten, about `count` of them; the range is widened to whole ticks if asked.
+// Ticks at 1, 2 or 5 times a power of ten, about `count` of them; the range is widened to whole ticks if
+// asked.
 Scale linear_scale(double low, double high, double from, double to, int count, bool whole_ticks);
 
 // "0", "250", "1.5k", "40M", "0.0003", "2e-05": short, and exact for round ticks.

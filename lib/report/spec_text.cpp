@@ -66,7 +66,8 @@ std::vector<SpecLine> spec_lines(const std::string& yaml) {
   return lines;
 }
 
-std::vector<std::pair<std::string, std::vector<std::string>>> differing_keys(const std::vector<std::string>& specs) {
+std::vector<std::pair<std::string, std::vector<std::string>>> differing_keys(
+    const std::vector<std::string>& specs) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> values;
   for (size_t i = 0; i < specs.size(); ++i) {

@@ -14,10 +14,12 @@ struct SpecLine {
   std::string origin;  // the comment: "default", "configs/demo.yaml:12:7", "override"; may be empty
 };
 
-// Block mappings with scalar or flow values, list items kept as values of "key[i]"; enough for what shoal writes.
+// Block mappings with scalar or flow values, list items kept as values of "key[i]"; enough for what shoal
+// writes.
 std::vector<SpecLine> spec_lines(const std::string& yaml);
 
 // The keys whose values differ between the specs, each with one value a spec ("" where a spec lacks the key).
-std::vector<std::pair<std::string, std::vector<std::string>>> differing_keys(const std::vector<std::string>& specs);
+std::vector<std::pair<std::string, std::vector<std::string>>> differing_keys(
+    const std::vector<std::string>& specs);
 
 }  // namespace shoal::report

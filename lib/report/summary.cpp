@@ -27,7 +27,8 @@ Figure validation_figure(const std::vector<Point>& points) {
   }
   if (!best) return {"validation loss", absent, ""};
   return {"validation loss", fmt::format("{:.3f}", best->value),
-          fmt::format("perplexity {:.4g}, best of {}, at step {}", std::exp(best->value), points.size(), best->step)};
+          fmt::format("perplexity {:.4g}, best of {}, at step {}", std::exp(best->value), points.size(),
+                      best->step)};
 }
 
 }  // namespace
@@ -38,12 +39,16 @@ std::vector<Figure> summary_of(const RunLog& run) {
   const double speed = median(values_of(run.points("tokens_per_second")));
   const double mfu = median(values_of(run.points("mfu")));
   double seconds = 0, memory = 0;
-  for (const auto& point : run.points("step_ms")) seconds += std::isfinite(point.value) ? point.value / 1e3 : 0;
+  for (const auto& point : run.points("step_ms"))
+    seconds += std::isfinite(point.value) ? point.value / 1e3 : 0;
   for (const auto& point : run.points("memory")) memory = std::max(memory, point.value);
 
-  const auto or_absent = [](bool known, const std::string& text) { return known ? text : std::string(absent); };
+  const auto or_absent = [](bool known, const std::string& text) {
+    return known ? text : std::string(absent);
+  };
   return {
-      {"training loss", or_absent(std::isfinite(last_loss), fmt::format("{:.3f}", last_loss)), "mean of the last 20 steps"},
+      {"training loss", or_absent(std::isfinite(last_loss), fmt::format("{:.3f}", last_loss)),
+       "mean of the last 20 steps"},
       validation_figure(run.points("valid_loss")),
       {"steps", or_absent(!loss.empty(), loss.empty() ? "" : fmt::format("{}", loss.back().step)),
        loss.empty() || loss.back().tokens == 0 ? "" : format_count(double(loss.back().tokens)) + " tokens"},

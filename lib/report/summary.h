@@ -14,7 +14,8 @@ struct Figure {
   std::string note;   // "perplexity 30.3, at step 400"; may be empty
 };
 
-// In a fixed order, with "–" for what a run did not log, so that several runs line up as the columns of a table.
+// In a fixed order, with "–" for what a run did not log, so that several runs line up as the columns of a
+// table.
 std::vector<Figure> summary_of(const RunLog& run);
 
 }  // namespace shoal::report

@@ -1,4 +1,5 @@
-// The rules of the house in one place: who may include whom, which library may be seen where, how long a file may be.
+// The rules of the house in one place: who may include whom, which library may be seen where, how long a file
+// may be.
 #pragma once
 
 #include <map>

@@ -64,7 +64,8 @@ std::vector<Include> includes_of(const SourceFile& file) {
   std::vector<Include> includes;
   for (size_t i = 0; i < file.lines.size(); ++i) {
     std::smatch match;
-    if (file.lines[i].find("include") != std::string::npos && std::regex_search(file.lines[i], match, pattern)) {
+    if (file.lines[i].find("include") != std::string::npos &&
+        std::regex_search(file.lines[i], match, pattern)) {
       includes.push_back({match[2], static_cast<int>(i) + 1, match[1] == "\""});
     }
   }
@@ -87,7 +88,8 @@ std::map<std::string, std::set<std::string>> closure(const Edges& edges) {
     for (auto& [folder, targets] : reach) {
       const size_t before = targets.size();
       for (const auto& target : std::set<std::string>(targets)) {
-        if (auto it = reach.find(target); it != reach.end()) targets.insert(it->second.begin(), it->second.end());
+        if (auto it = reach.find(target); it != reach.end())
+          targets.insert(it->second.begin(), it->second.end());
       }
       grew = grew || targets.size() != before;
     }
@@ -100,7 +102,8 @@ std::set<std::string> linked_folders(const fs::path& cmake_lists) {
   std::set<std::string> folders;
   for (const auto& line : read_lines(cmake_lists)) {
     const std::string code = line.substr(0, line.find('#'));
-    for (auto it = std::sregex_iterator(code.begin(), code.end(), pattern); it != std::sregex_iterator(); ++it) {
+    for (auto it = std::sregex_iterator(code.begin(), code.end(), pattern); it != std::sregex_iterator();
+         ++it) {
       for (const auto& edge : allowed_edges) {
         if (edge.first == (*it)[1]) folders.insert(edge.first);
       }

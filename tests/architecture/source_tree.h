@@ -24,7 +24,8 @@ struct Include {
 };
 
 // Every .h, .cpp, .cu and .cuh below the given folders of the root, in path order.
-std::vector<SourceFile> read_sources(const std::filesystem::path& root, const std::vector<std::string>& folders);
+std::vector<SourceFile> read_sources(const std::filesystem::path& root,
+                                     const std::vector<std::string>& folders);
 
 // Every hand-written file with one of these endings, without build folders and hidden ones.
 std::vector<std::filesystem::path> find_files(const std::filesystem::path& root,
@@ -43,11 +44,12 @@ std::string folder_of_include(const std::string& name);
 // Folder -> every folder that can be reached over the edges, itself included.
 std::map<std::string, std::set<std::string>> closure(const Edges& edges);
 
-// The shoal_* libraries that a CMakeLists.txt names after DEPS (or in target_link_libraries), without the prefix.
+// The shoal_* libraries that a CMakeLists.txt names after DEPS (or in target_link_libraries), without the
+// prefix.
 std::set<std::string> linked_folders(const std::filesystem::path& cmake_lists);
 
-// The number of lines of the longest function body and the line where it starts. Functions begin at column 0 with a
-// line ending in "{" and end with "}" at column 0, as clang-format leaves them.
+// The number of lines of the longest function body and the line where it starts. Functions begin at column 0
+// with a line ending in "{" and end with "}" at column 0, as clang-format leaves them.
 struct FunctionLength {
   int line = 0;
   int length = 0;

@@ -87,13 +87,15 @@ TEST_CASE("a folder links what it includes, and nothing that it may not") {
 
 TEST_CASE("a quoted include is a file of ours, named from lib/ or apps/") {
   std::vector<std::string> faults;
-  const int count = for_each_include([&](const SourceFile& file, const Include& include, const std::string& text) {
-    if (!include.quoted || fs::exists(root / "lib" / include.name)) return;
-    const bool application = file.folder == "apps" || file.folder == "data_tools";
-    const bool generated = include.name == "shoal/build_facts.h";
-    const bool ours = generated || fs::exists(root / include.name) || fs::exists(root / "apps" / include.name);
-    if (!application || !ours) faults.push_back(text);
-  });
+  const int count =
+      for_each_include([&](const SourceFile& file, const Include& include, const std::string& text) {
+        if (!include.quoted || fs::exists(root / "lib" / include.name)) return;
+        const bool application = file.folder == "apps" || file.folder == "data_tools";
+        const bool generated = include.name == "shoal/build_facts.h";
+        const bool ours =
+            generated || fs::exists(root / include.name) || fs::exists(root / "apps" / include.name);
+        if (!application || !ours) faults.push_back(text);
+      });
   CHECK_MESSAGE(faults.empty(), list(faults));
   CHECK(count > 50);
 }
@@ -102,7 +104,8 @@ TEST_CASE("a library is seen only where it belongs") {
   std::vector<std::string> faults;
   for_each_include([&](const SourceFile& file, const Include& include, const std::string& text) {
     for (const auto& [prefix, folders] : confined_headers) {
-      if (!include.quoted && include.name.starts_with(prefix) && !folders.count(file.folder)) faults.push_back(text);
+      if (!include.quoted && include.name.starts_with(prefix) && !folders.count(file.folder))
+        faults.push_back(text);
     }
   });
   CHECK_MESSAGE(faults.empty(), list(faults));

@@ -86,7 +86,8 @@ TEST_CASE("links between the pages of the documentation lead somewhere") {
   std::vector<std::string> faults;
   for (const auto& page : find_files(root, {".md"})) {
     for (const auto& line : prose_lines(page)) {
-      for (auto it = std::sregex_iterator(line.begin(), line.end(), link); it != std::sregex_iterator(); ++it) {
+      for (auto it = std::sregex_iterator(line.begin(), line.end(), link); it != std::sregex_iterator();
+           ++it) {
         const std::string target = (*it)[1];
         if (target.find("://") != std::string::npos || target.starts_with("mailto:")) continue;
         const auto hash = target.find('#');
@@ -106,7 +107,8 @@ TEST_CASE("files of this repository that the documentation names exist") {
   std::vector<std::string> faults;
   for (const auto& page : find_files(root, {".md"})) {
     for (const auto& line : read_lines(page)) {
-      for (auto it = std::sregex_iterator(line.begin(), line.end(), name); it != std::sregex_iterator(); ++it) {
+      for (auto it = std::sregex_iterator(line.begin(), line.end(), name); it != std::sregex_iterator();
+           ++it) {
         const std::string path = (*it)[1];
         if (!fs::exists(root / path)) faults.push_back(page.string() + " names " + path);
       }

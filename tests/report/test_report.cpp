@@ -16,11 +16,12 @@ namespace shoal::report {
 
 TEST_CASE("metrics are read, and a torn last line is no fault") {
   RunLog log;
-  read_metrics("{\"step\":1,\"tokens\":64,\"loss\":9.5,\"lr\":0.1}\n"
-               "{\"step\":1,\"valid_loss\":9.25}\n"
-               "{\"step\":2,\"tokens\":128,\"loss\":null,\"skipped\":true}\n"
-               "{\"step\":3,\"tok",
-               log);
+  read_metrics(
+      "{\"step\":1,\"tokens\":64,\"loss\":9.5,\"lr\":0.1}\n"
+      "{\"step\":1,\"valid_loss\":9.25}\n"
+      "{\"step\":2,\"tokens\":128,\"loss\":null,\"skipped\":true}\n"
+      "{\"step\":3,\"tok",
+      log);
   CHECK(log.unreadable_lines == 0);
   REQUIRE(log.points("loss").size() == 2);
   CHECK(log.points("loss")[0].value == 9.5);
@@ -33,14 +34,18 @@ TEST_CASE("metrics are read, and a torn last line is no fault") {
 
 TEST_CASE("a complete line that is no record is counted") {
   RunLog log;
-  read_metrics("{\"step\":1,\"loss\":1}\nrubbish\n[1]\n{\"loss\":2}\n\n{\"step\":\"x\"}\n{\"step\":2,\"loss\":3}\n", log);
+  read_metrics(
+      "{\"step\":1,\"loss\":1}\nrubbish\n[1]\n{\"loss\":2}\n\n{\"step\":\"x\"}\n{\"step\":2,\"loss\":3}\n",
+      log);
   CHECK(log.unreadable_lines == 4);
   CHECK(log.points("loss").size() == 2);
 }
 
 TEST_CASE("a run that resumed earlier replaces what it had logged") {
   RunLog log;
-  read_metrics("{\"step\":1,\"loss\":1}\n{\"step\":2,\"loss\":2}\n{\"step\":3,\"loss\":3}\n{\"step\":2,\"loss\":20}\n", log);
+  read_metrics(
+      "{\"step\":1,\"loss\":1}\n{\"step\":2,\"loss\":2}\n{\"step\":3,\"loss\":3}\n{\"step\":2,\"loss\":20}\n",
+      log);
   REQUIRE(log.points("loss").size() == 2);
   CHECK(log.points("loss")[1].value == 20);
 }
@@ -51,7 +56,8 @@ TEST_CASE("a folder without metrics is the user's mistake") {
 
 TEST_CASE("smoothing is the mean of both running means, and leaves gaps alone") {
   const std::vector<Point> points = {{1, 0, 4}, {2, 0, std::nan("")}, {3, 0, 1}};
-  const auto smooth = smoothed(points, 1);  // weights halve with every point: (0.5 * 4 + 1) / 1.5 = 2, and (4 + 0.5) / 1.5
+  const auto smooth =
+      smoothed(points, 1);  // weights halve with every point: (0.5 * 4 + 1) / 1.5 = 2, and (4 + 0.5) / 1.5
   CHECK(smooth[0].value == doctest::Approx((4 + 3) / 2.0));
   CHECK(std::isnan(smooth[1].value));
   CHECK(smooth[2].value == doctest::Approx((2 + 1) / 2.0));
@@ -109,8 +115,9 @@ TEST_CASE("axes have round ticks inside their range") {
 }
 
 TEST_CASE("a resolved spec gives keys, values and origins") {
-  const auto lines = spec_lines("version: 1\nmodel:\n  norm: \"a # b\"  # default\ndata:\n  train:\n"
-                                "    - {path: a, weight: 1}  # x.yaml:3:1\n    - b\n  seed: 3\n");
+  const auto lines = spec_lines(
+      "version: 1\nmodel:\n  norm: \"a # b\"  # default\ndata:\n  train:\n"
+      "    - {path: a, weight: 1}  # x.yaml:3:1\n    - b\n  seed: 3\n");
   CHECK(lines[2].key == "model.norm");
   CHECK(lines[2].value == "\"a # b\"");
   CHECK(lines[2].origin == "default");
@@ -119,7 +126,8 @@ TEST_CASE("a resolved spec gives keys, values and origins") {
   CHECK(lines[6].key == "data.train[1]");
   CHECK(lines[7].key == "data.seed");
 
-  const auto differing = differing_keys({"run:\n  name: a\n  seed: 1\n", "run:\n  name: b\n  seed: 1\n  extra: 2\n"});
+  const auto differing =
+      differing_keys({"run:\n  name: a\n  seed: 1\n", "run:\n  name: b\n  seed: 1\n  extra: 2\n"});
   REQUIRE(differing.size() == 2);
   CHECK(differing[0].first == "run.name");
   CHECK(differing[1].second == std::vector<std::string>{"", "2"});
@@ -127,12 +135,13 @@ TEST_CASE("a resolved spec gives keys, values and origins") {
 
 TEST_CASE("the summary takes the best validation loss and medians") {
   RunLog log;
-  read_metrics("{\"step\":1,\"tokens\":1000,\"loss\":4,\"tokens_per_second\":100,\"step_ms\":1000}\n"
-               "{\"step\":1,\"valid_loss\":2}\n"
-               "{\"step\":2,\"tokens\":2000,\"loss\":2,\"tokens_per_second\":300,\"step_ms\":2000}\n"
-               "{\"step\":2,\"valid_loss\":3}\n"
-               "{\"step\":3,\"tokens\":3000,\"loss\":3,\"tokens_per_second\":200,\"step_ms\":2000}\n",
-               log);
+  read_metrics(
+      "{\"step\":1,\"tokens\":1000,\"loss\":4,\"tokens_per_second\":100,\"step_ms\":1000}\n"
+      "{\"step\":1,\"valid_loss\":2}\n"
+      "{\"step\":2,\"tokens\":2000,\"loss\":2,\"tokens_per_second\":300,\"step_ms\":2000}\n"
+      "{\"step\":2,\"valid_loss\":3}\n"
+      "{\"step\":3,\"tokens\":3000,\"loss\":3,\"tokens_per_second\":200,\"step_ms\":2000}\n",
+      log);
   const auto figures = summary_of(log);
   CHECK(figures[0].value == "3.000");
   CHECK(figures[1].value == "2.000");
@@ -152,7 +161,8 @@ TEST_CASE("the page escapes what it quotes and refers to nothing outside") {
   read_metrics("{\"step\":1,\"loss\":1}\n{\"step\":2,\"loss\":2}\n", log);
   RunLog other = log;
   other.name = "</script><b>";
-  const std::string page = report_page({log, other}, {.title = "", .loss_marks = {{"<u>", 1.5}}, .program = "shoal"});
+  const std::string page =
+      report_page({log, other}, {.title = "", .loss_marks = {{"<u>", 1.5}}, .program = "shoal"});
   for (const char* evil : {"<script>alert", "</pre> &", "</script><b>", "<u>", "<td><i>", "name: <b>"}) {
     CHECK_MESSAGE(page.find(evil) == std::string::npos, evil);
   }
