@@ -10,11 +10,11 @@ std::shared_ptr<void> CpuDevice::allocate(int64_t bytes) {
 }
 
 void CpuDevice::to_host(void* host, const void* device, int64_t bytes) {
-  std::memcpy(host, device, static_cast<size_t>(bytes));
+  if (bytes > 0) std::memcpy(host, device, static_cast<size_t>(bytes));  // an empty tensor's pointer is null
 }
 
 void CpuDevice::to_device(void* device, const void* host, int64_t bytes) {
-  std::memcpy(device, host, static_cast<size_t>(bytes));
+  if (bytes > 0) std::memcpy(device, host, static_cast<size_t>(bytes));
 }
 
 }  // namespace shoal

@@ -73,9 +73,9 @@ Operand& Trial::make(const std::string& name, DType dtype, const Shape& shape) {
 Operand& Trial::input(const std::string& name, DType dtype, const Shape& shape, double deviation,
                       double mean) {
   Operand& operand = make(name, dtype, shape);
-  std::normal_distribution<double> normal(mean, deviation);
+  std::normal_distribution<double> normal;  // scaled below: its own deviation may not be zero
   for (int64_t i = 0; i < operand.rows * operand.stride; ++i) {
-    set_element(operand.backend, i, normal(random_));
+    set_element(operand.backend, i, mean + deviation * normal(random_));
     set_element(operand.reference, i, element(operand.backend, i));
     if (i % operand.stride >= operand.columns) operand.gap.push_back(element(operand.backend, i));
   }
