@@ -60,7 +60,7 @@ function(shoal_mpi_test folder)
   foreach(ranks ${ARG_RANKS})
     add_test(NAME "${folder}: ${ranks} ranks" COMMAND mpiexec.mpich -n ${ranks} $<TARGET_FILE:test_${folder}>)
     set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
-                                                                ENVIRONMENT OMP_NUM_THREADS=1
+                                                                ENVIRONMENT "${environment}"
                                                                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endforeach()
 endfunction()
