@@ -16,6 +16,7 @@ struct Selection {
 
 int run_test(Ops& backend, const Selection& selection);
 int run_grad(Ops& backend, const Selection& selection);
+int run_perf(Ops& backend, const Selection& selection);
 int run_support(Ops& backend);
 
 }  // namespace shoal::testing

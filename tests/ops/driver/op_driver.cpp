@@ -47,6 +47,7 @@ int run(const Command& command) {
   const auto backend = command.backend == "reference" ? make_reference_ops(*device) : make_ops(*device);
   if (command.mode == "test") return run_test(*backend, command.selection);
   if (command.mode == "grad") return run_grad(*backend, command.selection);
+  if (command.mode == "perf") return run_perf(*backend, command.selection);
   if (command.mode == "support") return run_support(*backend);
   user_error("usage: op_driver test|grad|perf|support [--backend NAME] [--op NAME] [--seed N] [--cases N]");
 }
