@@ -6,6 +6,8 @@
 namespace shoal {
 
 Command bench_command();
+Command bench_gemm_command();
+Command bench_ops_command();
 Command bench_step_command();
 Command check_command();
 Command ckpt_command();

@@ -10,7 +10,7 @@ constexpr int64_t strip_columns = 512;  // a strip's column sums stay in the fir
 template <typename Act, typename T, bool with_bias>
 void value_row(const T* x, const float* bias, T* y, int64_t columns) {
 #pragma omp simd
-  for (int64_t j = 0; j < columns; ++j) y[j] = T(Act::value(load(x[j]) + (with_bias ? bias[j] : 0.0f)));
+  for (int64_t j = 0; j < columns; ++j) store(y + j, Act::value(load(x[j]) + (with_bias ? bias[j] : 0.0f)));
 }
 
 template <typename Act, typename T, bool with_bias>
@@ -18,7 +18,7 @@ void slope_row(const T* x, const float* bias, const T* dy, T* dx, float* sums, i
 #pragma omp simd
   for (int64_t j = 0; j < columns; ++j) {
     const float gradient = load(dy[j]) * Act::both(load(x[j]) + (with_bias ? bias[j] : 0.0f)).slope;
-    dx[j] = T(gradient);
+    store(dx + j, gradient);
     sums[j] += gradient;
   }
 }
@@ -63,7 +63,7 @@ void glu_kernel(const GluArgs& args) {
     const T* const up = gate + args.x.stride(1);
     T* const y = row<T>(args.y, i);
 #pragma omp simd
-    for (int64_t j = 0; j < columns; ++j) y[j] = T(Act::value(load(gate[j])) * load(up[j]));
+    for (int64_t j = 0; j < columns; ++j) store(y + j, Act::value(load(gate[j])) * load(up[j]));
   });
 }
 
@@ -81,8 +81,8 @@ void glu_grad_kernel(const GluGradArgs& args) {
       const float gradient = load(dy[j]);
       const ValueAndSlope act = Act::both(load(gate[j]));
       const float to_gate = gradient * load(up[j]) * act.slope;
-      dup[j] = T(gradient * act.value);
-      dgate[j] = T(to_gate);
+      store(dup + j, gradient * act.value);
+      store(dgate + j, to_gate);
     }
   });
 }

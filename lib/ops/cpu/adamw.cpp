@@ -2,6 +2,7 @@
 
 #include "ops/cpu/kernels.h"
 #include "ops/cpu/loops.h"
+#include "ops/cpu/vector_math.h"
 
 namespace shoal::cpu {
 namespace {
@@ -22,10 +23,10 @@ struct Step {
 };
 
 struct Copied {
-  static void put(bf16* to, int64_t i, float value) { to[i] = bf16(value); }
+  SHOAL_INLINE static void put(bf16* to, int64_t i, float value) { store(to + i, value); }
 };
 struct NotCopied {
-  static void put(bf16*, int64_t, float) {}
+  SHOAL_INLINE static void put(bf16*, int64_t, float) {}
 };
 
 template <typename Copy>

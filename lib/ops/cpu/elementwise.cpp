@@ -14,7 +14,7 @@ void cast_kernel(const View& from, const View& to) {
     const From* const x = from.as<From>() + at[0];
     To* const y = to.as<To>() + at[1];
 #pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] = To(load(x[i]));
+    for (int64_t i = 0; i < n; ++i) store(y + i, load(x[i]));
   });
 }
 
@@ -27,7 +27,7 @@ void add(const View& a, const View& b, const View& out) {
       const T *const x = a.as<T>() + at[0], *const y = b.as<T>() + at[1];
       T* const z = out.as<T>() + at[2];
 #pragma omp simd
-      for (int64_t i = 0; i < n; ++i) z[i] = T(load(x[i]) + load(y[i]));
+      for (int64_t i = 0; i < n; ++i) store(z + i, load(x[i]) + load(y[i]));
     });
   });
 }
@@ -81,7 +81,7 @@ void scale(const View& x, float factor) {
     Pieces<1>({x}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 1>& at) {
       T* const values = x.as<T>() + at[0];
 #pragma omp simd
-      for (int64_t i = 0; i < n; ++i) values[i] = T(load(values[i]) * factor);
+      for (int64_t i = 0; i < n; ++i) store(values + i, load(values[i]) * factor);
     });
   });
 }
@@ -96,7 +96,9 @@ void fill(const View& x, float value) {
   with_type(x.dtype, [&](auto zero) {
     using T = decltype(zero);
     Pieces<1>({x}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 1>& at) {
-      std::fill_n(x.as<T>() + at[0], n, T(value));
+      T* const values = x.as<T>() + at[0];
+#pragma omp simd
+      for (int64_t i = 0; i < n; ++i) store(values + i, value);
     });
   });
 }
@@ -115,8 +117,8 @@ void axpby(float a, const View& x, float b, const View& y) {
   });
 }
 
-// In square tiles, so that the transposed side is read and written in whole cache lines. A task owns the tiles of one
-// block row left of the diagonal, and their mirror images.
+// In square tiles, so that the transposed side is read and written in whole cache lines. A task owns the
+// tiles of one block row left of the diagonal, and their mirror images.
 void symmetrize(const View& x) {
   constexpr int64_t tile = 32;
   const int64_t size = x.dim(0), blocks = (size + tile - 1) / tile;

@@ -19,7 +19,7 @@ void embedding(const EmbeddingArgs& args) {
       }
       const T* const from = row<T>(args.table, entry);
 #pragma omp simd
-      for (int64_t j = 0; j < columns; ++j) y[j] = T(args.scale * load(from[j]));
+      for (int64_t j = 0; j < columns; ++j) store(y + j, args.scale * load(from[j]));
     });
   });
 }

@@ -35,9 +35,9 @@ float read_row(const NormArgs& args, int64_t i, float* values) {
     T* const sum = row<T>(args.sum, i);
 #pragma omp simd reduction(+ : total)
     for (int64_t j = 0; j < columns; ++j) {
-      const T rounded = T(load(x[j]) + load(residual[j]));
-      sum[j] = rounded;
-      values[j] = load(rounded);
+      const float value = load(x[j]) + load(residual[j]);
+      store(sum + j, value);
+      values[j] = rounded<T>(value);
       total += values[j];
     }
   } else {
@@ -66,7 +66,7 @@ void norm_kernel(Device& device, const NormArgs& args) {
     const float rstd = 1.0f / std::sqrt(squares / float(columns) + args.eps);
     T* const y = row<T>(args.y, i);
 #pragma omp simd
-    for (int64_t j = 0; j < columns; ++j) y[j] = T((values[j] - mean) * rstd * gain[j] + shift[j]);
+    for (int64_t j = 0; j < columns; ++j) store(y + j, (values[j] - mean) * rstd * gain[j] + shift[j]);
     if (args.mean.defined()) args.mean.as<float>()[i] = mean;
     if (args.rstd.defined()) args.rstd.as<float>()[i] = rstd;
   });
@@ -100,7 +100,7 @@ struct NormGradRow {
 #pragma omp simd
     for (int64_t j = 0; j < columns; ++j) {
       const float value = rstd * (load(dy[j]) * gain[j] - plain - normalised(j) * projected);
-      dx[j] = T(accumulate ? load(dx[j]) + value : value);
+      store(dx + j, accumulate ? load(dx[j]) + value : value);
     }
   }
 };

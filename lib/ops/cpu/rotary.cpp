@@ -13,8 +13,8 @@ void turn(T* first, T* second, const float* cosine, const float* sine, float sig
 #pragma omp simd
   for (int64_t i = 0; i < pairs; ++i) {
     const float u = load(first[i * step]), v = load(second[i * step]), s = sign * sine[i];
-    first[i * step] = T(u * cosine[i] - v * s);
-    second[i * step] = T(v * cosine[i] + u * s);
+    store(first + i * step, u * cosine[i] - v * s);
+    store(second + i * step, v * cosine[i] + u * s);
   }
 }
 

@@ -41,7 +41,7 @@ Statistics row_statistics(const float* logits, int64_t columns) {
 template <typename T>
 void gradient_row(const float* logits, T* dlogits, int64_t columns, float lse, float factor) {
 #pragma omp simd
-  for (int64_t j = 0; j < columns; ++j) dlogits[j] = T(factor * exp(logits[j] - lse));
+  for (int64_t j = 0; j < columns; ++j) store(dlogits + j, factor * exp(logits[j] - lse));
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void softmax_grad(const SoftmaxGradArgs& args) {
       // Read before the row is overwritten, and rounded once.
       const float at_target = target < 0 ? 0.0f : factor * exp(logits[target] - lse) - weight;
       gradient_row(logits, dlogits, columns, lse, factor);
-      if (target >= 0) dlogits[target] = T(at_target);
+      if (target >= 0) store(dlogits + target, at_target);
     });
   });
 }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "tensor/dtype.h"
 
@@ -16,6 +17,30 @@ SHOAL_INLINE float load(float x) {
 }
 SHOAL_INLINE float load(bf16 x) {
   return float(x);
+}
+
+// The bits of bf16(x). GCC makes no vectors of a loop that stores objects of a class, but does of this.
+SHOAL_INLINE uint16_t bf16_bits(float x) {
+  const uint32_t u = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+  const uint32_t quiet_nan = (u >> 16) | 0x40u;
+  return static_cast<uint16_t>((u & 0x7fffffffu) > 0x7f800000u ? quiet_nan : rounded);
+}
+SHOAL_INLINE void store(float* to, float x) {
+  *to = x;
+}
+SHOAL_INLINE void store(bf16* to, float x) {
+  to->bits = bf16_bits(x);
+}
+
+// x as an element of type T would keep it.
+template <typename T>
+SHOAL_INLINE float rounded(float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    return std::bit_cast<float>(uint32_t{bf16_bits(x)} << 16);
+  }
 }
 
 // e^x within 2e-7 for -87.3 <= x <= 88.3; x is clamped to that range. The exponent is split as n ln 2 + r
