@@ -22,6 +22,7 @@ Command shoal_program() {
   root.commands = {
       check_command(),
       show_command(),
+      data_command(),
       train_command(),
       eval_command(),
       generate_command(),

@@ -12,6 +12,8 @@ Command bench_step_command();
 Command check_command();
 Command ckpt_command();
 Command completion_command();
+Command data_command();
+Command data_tokenize_command();
 Command eval_command();
 Command generate_command();
 Command man_command();

@@ -29,11 +29,12 @@ std::string identity_of(const MappedFile& file) {
 
 }  // namespace
 
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name) {
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name, const TokenizerOptions& options) {
   if (name == "byte") return std::make_unique<ByteTokenizer>();
   const MappedFile file = open_file(name);
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size());
-  return std::make_unique<BpeTokenizer>(parse_tokenizer_json(text, file.path()), name, identity_of(file));
+  return std::make_unique<BpeTokenizer>(parse_tokenizer_json(text, file.path()), name, identity_of(file),
+                                        options);
 }
 
 std::string tokenizer_identity(const std::string& name) {

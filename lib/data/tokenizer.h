@@ -27,9 +27,14 @@ class Tokenizer {
   virtual std::string identity() const = 0;  // equal for tokenizers that give equal ids: "byte", "bpe:<hash>"
 };
 
-// "byte", or the path of a Hugging Face tokenizer.json. Throws UserError naming the file and what is not
-// supported.
-std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name);
+struct TokenizerOptions {
+  // False: texts like "<|endoftext|>" are encoded as any other text. For corpora that are not trusted.
+  bool special_tokens = true;
+};
+
+// "byte", or the path of a Hugging Face tokenizer.json or of its folder. Throws UserError naming the file and
+// what is not supported.
+std::unique_ptr<Tokenizer> open_tokenizer(const std::string& name, const TokenizerOptions& options = {});
 
 // identity() of a tokenizer, without building it.
 std::string tokenizer_identity(const std::string& name);

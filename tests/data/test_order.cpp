@@ -12,9 +12,9 @@
 #include "data/batch.h"
 #include "data/blend.h"
 #include "data/dataset.h"
+#include "data/files.h"
 #include "data/permutation.h"
 #include "data/split.h"
-#include "data/temporary_folder.h"
 #include "data/token_file_writer.h"
 
 using namespace shoal;
@@ -127,7 +127,7 @@ TEST_CASE("split: the boundaries of GPT-NeoX") {
 }
 
 TEST_CASE("native order: an epoch holds each row once, whatever its order") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "set", {70, 0, 50, 3, 200});  // 323 tokens: 20 rows of 16, two tokens over
   const auto source = open_split(spec_of({{folder / "set", 1.0}}, 16), Split::train, 100);
   REQUIRE(source->size() == 100);
@@ -152,7 +152,7 @@ TEST_CASE("native order: an epoch holds each row once, whatever its order") {
 }
 
 TEST_CASE("native order: a sample depends on the seed and its index only") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "a", {1000});
   write_counting(folder / "b", {500}, 5000);
   auto spec = spec_of({{folder / "a", 1.0}}, 8);
@@ -180,7 +180,7 @@ TEST_CASE("native order: a sample depends on the seed and its index only") {
 }
 
 TEST_CASE("native order: the first samples of a seed, for ever") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "set", {1000});
   const auto source = open_split(spec_of({{folder / "set", 1.0}}, 8), Split::train, 1000);
   std::vector<int32_t> first;
@@ -189,7 +189,7 @@ TEST_CASE("native order: the first samples of a seed, for ever") {
 }
 
 TEST_CASE("validation: every row once, in file order, never wrapped") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "a", {30, 3});
   write_counting(folder / "b", {20}, 100);
   RunSpec spec = spec_of({}, 8);
@@ -206,7 +206,7 @@ TEST_CASE("validation: every row once, in file order, never wrapped") {
 }
 
 TEST_CASE("split: contiguous documents, disjoint sets") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "set", std::vector<int64_t>(100, 20));
   auto spec = spec_of({{folder / "set", 1.0}}, 10);
   spec.data.split = "80,15,5";
@@ -226,7 +226,7 @@ TEST_CASE("split: contiguous documents, disjoint sets") {
 }
 
 TEST_CASE("open: data that do not fit are refused") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_counting(folder / "set", {8});
   CHECK_THROWS_WITH_AS(open_split(spec_of({{folder / "set", 1.0}}, 8), Split::train, 1),
                        doctest::Contains("too few for one sample"), UserError);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "data/temporary_folder.h"
+#include "data/files.h"
 #include "data/token_file.h"
 #include "data/token_file_writer.h"
 
@@ -78,7 +78,7 @@ std::string index_by_hand(uint8_t code, const std::vector<int32_t>& sizes, int i
 }  // namespace
 
 TEST_CASE("token file: what is written is read back") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   for (const int32_t vocab_size : {257, 50277, 65499, 65500, 200000}) {
     for (const int longest : {0, 7, 200000}) {
       const auto documents = random_documents(12, vocab_size, longest, uint32_t(vocab_size + longest));
@@ -93,14 +93,14 @@ TEST_CASE("token file: what is written is read back") {
 }
 
 TEST_CASE("token file: the index has the bytes of the published format") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "set", {{1, 2, 3}, {}, {4, 5}}, 300);
   CHECK(read_file(folder / "set.idx") == index_by_hand(8, {3, 0, 2}, 2));
   CHECK(read_file(folder / "set.bin") == std::string("\1\0\2\0\3\0\4\0\5\0", 10));
 }
 
 TEST_CASE("token file: files of other programs, in every integer type, without a sidecar") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   const std::vector<std::pair<int, int>> code_and_bytes{{1, 1}, {2, 1}, {3, 2}, {4, 4}, {5, 8}, {8, 2}};
   for (const auto& [code, bytes] : code_and_bytes) {
     write_file(folder / "set.idx", index_by_hand(uint8_t(code), {2, 1}, bytes));
@@ -112,7 +112,7 @@ TEST_CASE("token file: files of other programs, in every integer type, without a
 }
 
 TEST_CASE("token file: negative and too large ids are errors with the byte") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_file(folder / "set.idx", index_by_hand(4, {2}, 4));
   write_file(folder / "set.bin", little_endian(int32_t(5)) + little_endian(int32_t(-1)));
   CHECK(error_of(folder / "set").find("set.bin: byte 4") != std::string::npos);
@@ -122,7 +122,7 @@ TEST_CASE("token file: negative and too large ids are errors with the byte") {
 }
 
 TEST_CASE("token file: unsupported formats are named") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_file(folder / "set.bin", std::string(6, '\0'));
   const auto error = [&](const std::string& index) {
     write_file(folder / "set.idx", index);
@@ -153,7 +153,7 @@ TEST_CASE("token file: unsupported formats are named") {
 }
 
 TEST_CASE("token file: an index merged by GPT-NeoX, whose doc_idx stops early, is read") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   std::string index = index_by_hand(8, {2, 1}, 2);
   const uint64_t entries = 2;
   std::memcpy(&index[26], &entries, 8);
@@ -167,7 +167,7 @@ TEST_CASE("token file: an index merged by GPT-NeoX, whose doc_idx stops early, i
 
 // Each bit of each file: with the sidecar nothing goes unnoticed.
 TEST_CASE("token file: any flipped bit and any truncation is an error") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "set", {{1, 2, 3}, {}, {4, 5}, {6}}, 300);
   for (const char* name : {"set.idx", "set.bin", "set.meta.json"}) {
     const std::string good = read_file(folder / name);
@@ -197,7 +197,7 @@ TEST_CASE("token file: any flipped bit and any truncation is an error") {
 }
 
 TEST_CASE("token file: without the sidecar, no flipped bit in sizes, pointers or header goes unnoticed") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "set", {{1, 2, 3}, {}, {4, 5}, {6}}, 300);
   std::filesystem::remove(folder / "set.meta.json");
   const std::string good = read_file(folder / "set.idx");
@@ -213,7 +213,7 @@ TEST_CASE("token file: without the sidecar, no flipped bit in sizes, pointers or
 }
 
 TEST_CASE("token file: damage far inside a large .bin is found when it is touched") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "set", {std::vector<int32_t>(1000000, 7)}, 300);
   std::string bin = read_file(folder / "set.bin");
   bin[1500000] = 9;
@@ -226,7 +226,7 @@ TEST_CASE("token file: damage far inside a large .bin is found when it is touche
 }
 
 TEST_CASE("token file: an unfinished writer leaves nothing, and the old pair whole") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "set", {{1, 2}}, 300);
   {
     TokenFileWriter writer(folder / "set", {.vocab_size = 300, .tokenizer = "", .end_of_document = -1});
@@ -235,12 +235,12 @@ TEST_CASE("token file: an unfinished writer leaves nothing, and the old pair who
   }
   CHECK(read_all(TokenFile(folder / "set")) == Documents{{1, 2}});
   int files = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path)) ++files;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder.path())) ++files;
   CHECK(files == 3);
 }
 
 TEST_CASE("token file: an empty set, and names that are wrong") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write(folder / "sub/set", {}, 300);
   CHECK(TokenFile(folder / "sub/set").num_tokens() == 0);
   CHECK(error_of(folder / "none").find("does not exist") != std::string::npos);

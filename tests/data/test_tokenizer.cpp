@@ -126,11 +126,11 @@ TEST_CASE("tokenizer: many threads give the ids of one") {
 }
 
 TEST_CASE("tokenizer: a file or its folder can be named, and what is missing is said") {
-  const TemporaryFolder folder;
+  const test::TempFolder folder;
   write_file(folder / "tokenizer.json", gpt2_tokenizer_json());
   const auto by_file = open_tokenizer(folder / "tokenizer.json");
-  CHECK(open_tokenizer(folder.path)->identity() == by_file->identity());
-  CHECK(tokenizer_identity(folder.path) == by_file->identity());
+  CHECK(open_tokenizer(folder.path())->identity() == by_file->identity());
+  CHECK(tokenizer_identity(folder.path()) == by_file->identity());
   CHECK(by_file->identity().starts_with("bpe:"));
   CHECK_THROWS_WITH_AS(open_tokenizer(folder / "none.json"), doctest::Contains("train-tokenizer"), UserError);
 }

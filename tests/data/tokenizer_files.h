@@ -7,7 +7,7 @@
 #include <string>
 
 #include "data/bpe/byte_alphabet.h"
-#include "data/temporary_folder.h"
+#include "data/files.h"
 #include "data/utf8.h"
 
 inline std::string tokenizer_file(const std::string& name) {

@@ -10,12 +10,13 @@ namespace shoal {
 
 namespace {
 
-std::vector<AddedToken> added_tokens(const BpeDescription& description, bool normalized) {
+std::vector<AddedToken> added_tokens(const BpeDescription& description, const TokenizerOptions& options,
+                                     bool normalized) {
   std::vector<AddedToken> tokens;
   std::string storage;
   const Normalizer normalizer(description.normal_forms);
   for (AddedToken token : description.added) {
-    if (token.normalized != normalized) continue;
+    if (token.normalized != normalized || (token.special && !options.special_tokens)) continue;
     if (normalized) token.content = std::string(normalizer(token.content, storage));
     tokens.push_back(std::move(token));
   }
@@ -34,12 +35,13 @@ struct BpeTokenizer::Scratch {
   std::string normalized;
 };
 
-BpeTokenizer::BpeTokenizer(const BpeDescription& description, std::string name, std::string identity)
+BpeTokenizer::BpeTokenizer(const BpeDescription& description, std::string name, std::string identity,
+                           const TokenizerOptions& options)
     : name_(std::move(name)),
       identity_(std::move(identity)),
       normalizer_(description.normal_forms),
-      raw_tokens_(added_tokens(description, false)),
-      normalized_tokens_(added_tokens(description, true)),
+      raw_tokens_(added_tokens(description, options, false)),
+      normalized_tokens_(added_tokens(description, options, true)),
       pre_tokenizer_(description.steps),
       merger_(description),
       cuts_before_white_space_(pre_tokenizer_.cuts_before_white_space() && !raw_tokens_.spans_white_space() &&

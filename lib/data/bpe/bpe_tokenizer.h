@@ -17,7 +17,8 @@ namespace shoal {
 
 class BpeTokenizer : public Tokenizer {
  public:
-  BpeTokenizer(const BpeDescription& description, std::string name, std::string identity);
+  BpeTokenizer(const BpeDescription& description, std::string name, std::string identity,
+               const TokenizerOptions& options = {});
   ~BpeTokenizer() override;
 
   int64_t vocab_size() const override { return vocab_size_; }

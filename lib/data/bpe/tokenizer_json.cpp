@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kLargestId = 10'000'000;
+constexpr int64_t kLargestId = 4'000'000;
 
 // A value and the way to it, for messages.
 struct Node {
@@ -270,6 +270,9 @@ BpeDescription parse_tokenizer_json(std::string_view text, const std::string& na
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw UserError(Problem{"is not JSON", fmt::format("{}: byte {}", name, error.byte), "", "",
+                            "a tokenizer.json of the Hugging Face tokenizers library is expected"});
+  } catch (const Json::exception&) {  // a number past every range
+    throw UserError(Problem{"is not JSON", name, "", "",
                             "a tokenizer.json of the Hugging Face tokenizers library is expected"});
   }
   const Node root{&json, "", &name};
