@@ -77,7 +77,7 @@ void CheckpointSaver::save(const CheckpointInfo& info, const std::vector<StateTe
   job_->tensors = tensors;
   std::byte* at = snapshot_.get();
   for (StateTensor& tensor : job_->tensors) {
-    device.to_host(at, tensor.data.data, tensor.data.bytes());
+    if (tensor.data.numel() > 0) device.to_host(at, tensor.data.data, tensor.data.bytes());
     tensor.data.data = at;
     at += rounded(size_t(tensor.data.bytes()), alignment);
   }
