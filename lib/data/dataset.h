@@ -24,7 +24,7 @@ enum class Split { train, valid, test };
 
 // The samples of a split in training order. For train, at least needed_samples are there (documents are
 // repeated over epochs, each in its own order) or a UserError says what is missing; valid and test hold what
-// the files hold, once, in file order. Null if the spec names no such split.
+// the files hold, once, in file order, whatever data.order is. Null if the spec names no such split.
 std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64_t needed_samples);
 
 // A batch on the host: B rows of T. Targets are the row shifted by one. weight is 1 for a kept target, 0 for

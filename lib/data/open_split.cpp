@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/native_order.h"
+#include "data/published_source.h"
 #include "data/split.h"
 #include "data/token_file.h"
 #include "data/tokenizer.h"
@@ -54,7 +55,9 @@ TokenRows rows_of(const RunSpec& spec, const DataSource& source, int range) {
   check_tokenizer(spec, *file);
   int64_t first = 0, end = file->num_documents();
   if (range >= 0) {
-    const auto ranges = split_ranges(spec.data.split, file->num_documents());
+    const bool is_megatron = spec.data.order == "megatron";
+    const auto ranges =
+        (is_megatron ? split_ranges_megatron : split_ranges)(spec.data.split, file->num_documents());
     first = ranges[size_t(range)];
     end = ranges[size_t(range) + 1];
   }
@@ -75,8 +78,9 @@ TokenRows rows_of(const RunSpec& spec, const DataSource& source, int range) {
 std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64_t needed_samples) {
   const Cut cut = cut_of(spec.data, split);
   if (cut.sources.empty()) return nullptr;
-  if (spec.data.order != "native") {
-    throw UserError(Problem{"is not known", "data.order", spec.data.order, "native", ""});
+  const std::string& order = spec.data.order;
+  if (order != "native" && order != "gpt-neox" && order != "megatron") {
+    throw UserError(Problem{"is not known", "data.order", order, "native, gpt-neox, megatron", ""});
   }
   std::vector<TokenRows> rows;
   for (const DataSource& source : cut.sources) {
@@ -101,7 +105,6 @@ std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64
   }
 
   const uint64_t seed = spec.data.seed >= 0 ? uint64_t(spec.data.seed) : spec.run.seed;
-  std::vector<ShuffledRows> sources;
   std::vector<double> weights;
   int64_t one_epoch = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -112,8 +115,13 @@ std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64
                               fmt::format("{}", weights.back()), "a number above 0",
                               "leave out a source of weight 0"});
     }
-    sources.emplace_back(std::move(rows[i]), seed, int(i));
   }
+  if (order != "native") {
+    const auto published = order == "megatron" ? PublishedOrder::megatron : PublishedOrder::gpt_neox;
+    return std::make_unique<PublishedSource>(published, std::move(rows), weights, needed_samples, seed);
+  }
+  std::vector<ShuffledRows> sources;
+  for (size_t i = 0; i < rows.size(); ++i) sources.emplace_back(std::move(rows[i]), seed, int(i));
   return std::make_unique<BlendedSource>(std::move(sources), weights, std::max(one_epoch, needed_samples));
 }
 

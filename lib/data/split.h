@@ -13,4 +13,7 @@ namespace shoal {
 // list of shares.
 std::array<int64_t, 4> split_ranges(const std::string& split, int64_t size);
 
+// The same by Megatron-LM's rule: each boundary is the rounded sum of the shares before it.
+std::array<int64_t, 4> split_ranges_megatron(const std::string& split, int64_t size);
+
 }  // namespace shoal

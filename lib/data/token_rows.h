@@ -22,14 +22,18 @@ class TokenRows {
   int64_t num_tokens() const { return end_ - begin_; }
   int64_t seq_length() const { return seq_length_; }
   const TokenFile& file() const { return *file_; }
+  int64_t first_document() const { return first_document_; }
+  int64_t end_document() const { return end_document_; }
 
   // Row number `row` of the stream that begins at token `offset` and goes on at its beginning when it ends.
   void read(int64_t row, int64_t offset, int32_t* out) const;
 
- private:
-  void check_ids(int64_t first, int64_t count, const int32_t* ids) const;
+  // Tokens [first, first + count) of the file, checked against the limit.
+  void read_tokens(int64_t first, int64_t count, int32_t* out) const;
 
+ private:
   std::shared_ptr<const TokenFile> file_;
+  int64_t first_document_, end_document_;
   int64_t begin_, end_, seq_length_, token_limit_, rows_;
 };
 

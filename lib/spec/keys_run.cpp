@@ -32,7 +32,8 @@ std::vector<Key> run_keys() {
       SHOAL_KEY(data.test, anything(), "", "Test data; read once, in file order."),
       SHOAL_KEY(data.split, anything(), "",
                 "Cuts the training data into train, valid and test in these proportions: 969,30,1."),
-      SHOAL_KEY(data.order, one_of({"native"}), "", "Rule that orders the training samples."),
+      SHOAL_KEY(data.order, one_of({"native", "gpt-neox", "megatron"}), "",
+                "Rule that orders the training samples: this program's, or that of GPT-NeoX or Megatron-LM."),
       SHOAL_KEY(data.seed, or_value(at_least(0), -1), "", "Seed of the sample order; -1: run.seed."),
 
       SHOAL_KEY(batch.global, at_least(1), "sequences", "Sequences in one optimizer step."),

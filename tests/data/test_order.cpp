@@ -121,6 +121,8 @@ TEST_CASE("split: the boundaries of GPT-NeoX") {
   CHECK(split_ranges("98,2,0", 55) == Ranges{0, 54, 55, 55});
   CHECK(split_ranges("98/2", 55) == Ranges{0, 54, 55, 55});
   CHECK(split_ranges("1", 5) == Ranges{0, 5, 5, 5});
+  CHECK(split_ranges_megatron("969,30,1", 1000) == Ranges{0, 969, 999, 1000});
+  CHECK(split_ranges_megatron("949,50,1", 7) == Ranges{0, 7, 7, 7});
   for (const char* bad : {"", "a", "1,,2", "-1,2", "0,0", "1,2,3,4", "1 2", "nan", "inf,1"}) {
     CHECK_THROWS_AS(split_ranges(bad, 10), UserError);
   }
