@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "base/units.h"
@@ -40,16 +41,33 @@ void print_batch(const RunSpec& spec, const ModelConfig& model) {
                           format_duration(flops * double(tokens) * double(spec.run.steps) / 1e12)));
 }
 
+double memory_here() {
+  return double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
+}
+
 void print_memory(const RunSpec& spec, const ModelConfig& model) {
   const MemoryEstimate m = estimate_memory(spec, model);
+  const std::pair<const char*, double> parts[] = {{"weights", m.weights},
+                                                  {"packed copies", m.packed},
+                                                  {"gradients", m.gradients},
+                                                  {"optimizer", m.optimizer},
+                                                  {"activations", m.activations},
+                                                  {"workspace", m.workspace},
+                                                  {"snapshot for saving", m.snapshot}};
+  std::vector<std::string> texts;
+  for (const auto& [name, bytes] : parts) {
+    if (bytes > 0) texts.push_back(fmt::format("{} {}", name, format_bytes(bytes)));
+  }
   row("memory",
-      fmt::format("about {}: weights {}, gradients {}, optimizer {}, activations {}, workspace {}{}",
-                  format_bytes(m.total()), format_bytes(m.weights), format_bytes(m.gradients),
-                  format_bytes(m.optimizer), format_bytes(m.activations), format_bytes(m.workspace),
-                  m.snapshot > 0 ? ", snapshot for saving " + format_bytes(m.snapshot) : ""));
+      fmt::format("about {}: {}", format_bytes(m.total()), wrapped(join_choices(texts, ", "), 84, 15)));
+  if (const double here = memory_here(); m.total() > here) {
+    row("", fmt::format("which is more than this machine's {}: lower batch.micro, or set precision.recompute",
+                        format_bytes(here)));
+  }
   const int64_t kept = checkpoints_kept(spec);
-  row("checkpoints", fmt::format("{} each, {} kept at the end: {}", format_bytes(checkpoint_bytes(model)),
-                                 kept, format_bytes(double(kept) * checkpoint_bytes(model))));
+  row("checkpoints",
+      fmt::format("{} each, {} kept at the end: {}", format_bytes(checkpoint_bytes(spec, model)), kept,
+                  format_bytes(double(kept) * checkpoint_bytes(spec, model))));
 }
 
 std::string decay_rule(const OptimizerSection& optimizer) {

@@ -1,6 +1,8 @@
 #include "model/estimate.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 
 namespace shoal {
@@ -33,6 +35,38 @@ double kept_f32(const ModelConfig& m) {
   return double(m.num_heads) + 2 * (m.rmsnorm ? 1 : 2);
 }
 
+struct MatrixShape {
+  double rows, columns;
+};
+
+std::array<MatrixShape, 4> layer_matrices(const ModelConfig& m) {
+  const double h = double(m.hidden_size), d = double(m.head_dim), f = double(m.intermediate_size);
+  return {{{double(m.num_heads + 2 * m.num_kv_heads) * d, h},
+           {h, double(m.num_heads) * d},
+           {m.gated ? 2 * f : f, h},
+           {h, f}}};
+}
+
+// The two square factors of each block, blocks being cut evenly and no larger than the cap.
+double jorge_factors(const MatrixShape& shape, double cap) {
+  const double row_parts = std::ceil(shape.rows / cap), column_parts = std::ceil(shape.columns / cap);
+  const double rows = std::ceil(shape.rows / row_parts), columns = std::ceil(shape.columns / column_parts);
+  return row_parts * column_parts * (rows * rows + columns * columns);
+}
+
+// The CPU backend keeps a packed copy of a matrix for the forward and one for the backward product, unless
+// the matrix is large (ops/cpu/gemm_onednn.cpp).
+double packed_bytes(const ModelConfig& m, double bytes) {
+  constexpr double kLargest = 32.0 * 1024 * 1024;
+  const auto copies = [&](const MatrixShape& shape) {
+    const double size = shape.rows * shape.columns * bytes;
+    return size <= kLargest ? 2 * size : 0;
+  };
+  double sum = copies({double(m.vocab_size), double(m.hidden_size)});
+  for (const MatrixShape& shape : layer_matrices(m)) sum += double(m.num_layers) * copies(shape);
+  return sum;
+}
+
 double rows_of_logits(const RunSpec& spec, const ModelConfig& m, double rows) {
   if (spec.loss.chunk > 0) return std::min(double(spec.loss.chunk), rows);
   constexpr double kTarget = 64.0 * 1024 * 1024;  // bytes, as the loss head chooses
@@ -49,18 +83,36 @@ MemoryEstimate estimate_memory(const RunSpec& spec, const ModelConfig& m) {
   MemoryEstimate e;
   e.weights = parameters * (kF32 + (bytes < kF32 ? bytes : 0));
   e.gradients = parameters * kF32;
-  e.optimizer = parameters * 2 * kF32;
+  e.optimizer = optimizer_elements(spec.optimizer, m) * kF32;
   e.activations = spec.precision.recompute
                       ? double(m.num_layers) * rows * double(m.hidden_size) * bytes + layer
                       : double(m.num_layers) * layer;
+  e.packed = packed_bytes(m, bytes);
   const double logits = rows_of_logits(spec, m, rows) * double(m.vocab_size);
-  e.workspace = logits * (bytes < kF32 ? kF32 + bytes : kF32) + rows * backward_elements(m) * bytes;
-  if (spec.checkpoint.background) e.snapshot = checkpoint_bytes(m);
+  // The logits are gone when the first layer's backward begins.
+  const double backward = rows * backward_elements(m) * bytes;
+  e.workspace = std::max(logits * (bytes < kF32 ? kF32 + bytes : kF32), backward);
+  if (spec.checkpoint.background) e.snapshot = checkpoint_bytes(spec, m);
   return e;
 }
 
-double checkpoint_bytes(const ModelConfig& m) {
-  return double(m.parameter_count()) * 3 * kF32;
+double optimizer_elements(const OptimizerSection& optimizer, const ModelConfig& m) {
+  const double parameters = double(m.parameter_count());
+  if (optimizer.name == "sgd") return parameters;
+  if (optimizer.name == "adamw") return 2 * parameters;
+  // The others keep AdamW for what is no matrix of a layer.
+  double matrices = 0, factors = 0;
+  for (const MatrixShape& shape : layer_matrices(m)) {
+    matrices += double(m.num_layers) * shape.rows * shape.columns;
+    factors += double(m.num_layers) * jorge_factors(shape, double(optimizer.jorge.block_size));
+  }
+  const double rest = 2 * (parameters - matrices);
+  if (optimizer.name == "muon") return rest + matrices;
+  return rest + matrices * (optimizer.jorge.graft == "adam" ? 3 : 2) + factors;
+}
+
+double checkpoint_bytes(const RunSpec& spec, const ModelConfig& m) {
+  return (double(m.parameter_count()) + optimizer_elements(spec.optimizer, m)) * kF32;
 }
 
 int64_t checkpoints_kept(const RunSpec& spec) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/text.h"
 #include "spec/checks.h"
 #include "spec/reader.h"
 
@@ -19,10 +20,32 @@ std::string message(const std::vector<Problem>& problems) {
   return text;
 }
 
+// A file beside a missing one, or in configs, that was probably meant.
+std::string file_hint(const std::string& path) {
+  const std::filesystem::path wanted(path);
+  const std::string folder = wanted.parent_path().empty() ? "." : wanted.parent_path().string();
+  for (const std::string& place : {folder, std::string("configs")}) {
+    std::vector<std::string> names;
+    std::error_code failed;
+    for (std::filesystem::directory_iterator file(place, failed), end; !failed && file != end;
+         file.increment(failed)) {
+      if (file->path().extension() == ".yaml") names.push_back(file->path().filename().string());
+    }
+    const std::string near = nearest(wanted.filename().string(), names);
+    if (!near.empty())
+      return "did you mean " + (std::filesystem::path(place) / near).lexically_normal().string() + "?";
+  }
+  return "";
+}
+
 void add_file_at(SpecReader& reader, const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     reader.add_problem({.what = "this is a folder, not a run spec", .where = path});
+    return;
+  }
+  if (!std::filesystem::exists(path, ignored)) {
+    reader.add_problem({.what = "there is no such run spec", .where = path, .hint = file_hint(path)});
     return;
   }
   std::ifstream file(path, std::ios::binary);

@@ -95,12 +95,16 @@ void check_start(const RunSpec& s, std::vector<Conflict>& out) {
                     .value = s.run.branch,
                     .allowed = "fork takes the weights of a checkpoint only, branch its whole state"}});
   }
-  if (s.run.fork.empty() || s.run.resume != "always") return;
-  out.push_back({{"run.fork", "run.resume"},
-                 {.what = "run.fork and run.resume: always contradict each other",
-                  .value = s.run.fork,
-                  .allowed = "fork starts a new run from old weights; resume continues an old run",
-                  .hint = "with resume: if_available, the fork is where the first start begins"}});
+  if (s.run.resume != "always") return;
+  for (const auto& [key, path] : {std::pair{"run.fork", s.run.fork}, {"run.branch", s.run.branch}}) {
+    if (path.empty()) continue;
+    out.push_back(
+        {{key, "run.resume"},
+         {.what = fmt::format("{} and run.resume: always contradict each other", key),
+          .value = path,
+          .allowed = "fork and branch start a new run from an old one; resume continues the run itself",
+          .hint = "with resume: if_available, only the first start begins from there"}});
+  }
 }
 
 void check_goldfish(const RunSpec& s, std::vector<Conflict>& out) {

@@ -65,6 +65,9 @@ TEST_CASE("contradictory pairs are refused") {
   CHECK(conflict_in("{data: {split: '969, 30, 1'}}") == "");
   CHECK(conflict_in("{run: {fork: x, resume: always}}") ==
         "run.fork and run.resume: always contradict each other");
+  CHECK(conflict_in("{run: {branch: x, resume: always}}") ==
+        "run.branch and run.resume: always contradict each other");
+  CHECK(conflict_in("{run: {branch: x, fork: y}}") == "run.fork and run.branch contradict each other");
   CHECK(conflict_in("{data: {tokenizer: byte}, model: {vocab_size: 100}}") ==
         "the vocabulary is smaller than the byte tokenizer's");
   CHECK(conflict_in("{data: {seq_length: 8}, loss: {goldfish: {strategy: hash-table}}}") ==

@@ -90,6 +90,19 @@ TEST_CASE("files are merged in order and a missing one is reported with the othe
     CHECK(false);
   } catch (const SpecErrors& errors) {
     CHECK(errors.problems().size() == 3);
+    CHECK(std::string(errors.what()).find("did you mean run.steps?") != std::string::npos);
+  }
+}
+
+TEST_CASE("a missing file is reported with one of a near name") {
+  const test::TempFolder folder;
+  std::ofstream(folder / "demo.yaml") << "version: 1\n";
+  try {
+    load_spec({folder / "dmeo.yaml"}, {});
+    CHECK(false);
+  } catch (const SpecErrors& errors) {
+    CHECK(errors.problems().at(0).what == "there is no such run spec");
+    CHECK(errors.problems().at(0).hint == "did you mean " + folder / "demo.yaml" + "?");
   }
 }
 
