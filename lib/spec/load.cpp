@@ -41,18 +41,18 @@ std::string file_hint(const std::string& path) {
 void add_file_at(SpecReader& reader, const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
-    reader.add_problem({.what = "this is a folder, not a run spec", .where = path});
+    reader.add_unreadable({.what = "this is a folder, not a run spec", .where = path});
     return;
   }
   if (!std::filesystem::exists(path, ignored)) {
-    reader.add_problem({.what = "there is no such run spec", .where = path, .hint = file_hint(path)});
+    reader.add_unreadable({.what = "there is no such run spec", .where = path, .hint = file_hint(path)});
     return;
   }
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   if (!file) {
-    reader.add_problem({.what = "cannot read the run spec", .where = path, .value = std::strerror(errno)});
+    reader.add_unreadable({.what = "cannot read the run spec", .where = path, .value = std::strerror(errno)});
     return;
   }
   reader.add_file(path, text.str());

@@ -74,6 +74,7 @@ void SpecReader::add_file(const std::string& name, const std::string& text) {
     walk(root, "");
   } catch (const YamlError& error) {
     place_problem(error.problem, error.line, error.column);
+    unread_ = true;
   }
 }
 
@@ -193,7 +194,7 @@ void SpecReader::apply_preset() {
   for (const auto& [name, value] : preset->keys.entries) {
     const Key* key = find_key("model." + underscored(name.text));
     if (key == nullptr) {
-      add_problem({.what = fmt::format("preset {} holds an unknown key {}", preset->name, name.text)});
+      add_unreadable({.what = fmt::format("preset {} holds an unknown key {}", preset->name, name.text)});
     } else if (loaded_.origins.count(key->path) == 0) {
       place_all(assign(*key, value, loaded_.spec));
       loaded_.origins[key->path] = {.text = "preset " + preset->name, .where = "preset " + preset->name};
@@ -203,8 +204,8 @@ void SpecReader::apply_preset() {
 
 LoadedSpec SpecReader::finish(Inputs inputs) {
   apply_preset();
-  report_conflicts(spec_conflicts(loaded_.spec));
-  if (inputs == Inputs::checked) report_conflicts(missing_inputs(loaded_.spec));
+  if (!unread_) report_conflicts(spec_conflicts(loaded_.spec));
+  if (!unread_ && inputs == Inputs::checked) report_conflicts(missing_inputs(loaded_.spec));
   if (found_.empty()) return std::move(loaded_);
   std::stable_sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) {
     return std::tie(a.place.source, a.place.line, a.place.column) <

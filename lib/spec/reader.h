@@ -20,8 +20,11 @@ class SpecReader {
  public:
   void add_file(const std::string& name, const std::string& text);
   void add_override(const std::string& word);
-  // A problem that no line of a source is to blame for, such as a file that cannot be read.
-  void add_problem(const Problem& problem) { found_.push_back({{sources_.size(), 0, 0}, problem}); }
+  // A file that cannot be read at all.
+  void add_unreadable(const Problem& problem) {
+    found_.push_back({{sources_.size(), 0, 0}, problem});
+    unread_ = true;
+  }
 
   // Fills in the preset and checks what the values say about each other. Throws SpecErrors if anything was
   // wrong.
@@ -58,6 +61,7 @@ class SpecReader {
   std::vector<Source> sources_;
   std::vector<Found> found_;
   std::map<std::string, Place> places_;  // of the value that a key has now
+  bool unread_ = false;  // a part of the spec is not known, so that nothing can be said of the whole
   std::set<std::string> wrong_keys_;  // keys whose value could not be read: no conflict is reported for them
 };
 

@@ -90,7 +90,7 @@ struct JorgeSection {
   int64_t refresh_every = 10;  // updates between refreshes of the preconditioners
   int64_t block_size = 1024;   // larger dims are cut into blocks
   std::string graft = "sgd";   // sgd | adam: whose step size is taken
-  double eps = 1e-6;  // the preconditioners start as eps^(-1/4) I
+  double eps = 1e-6;           // the preconditioners start as eps^(-1/4) I
 };
 
 struct OptimizerSection {

@@ -178,6 +178,25 @@ class TreeBuilder : public YAML::EventHandler {
   std::map<YAML::anchor_t, YamlNode> anchors_;
 };
 
+std::string line_of(const std::string& text, int number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i < number; ++i) std::getline(lines, line);
+  return line;
+}
+
+// What usually lies behind the parser's terse message.
+std::string syntax_hint(const std::string& message, const std::string& line) {
+  const size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
+  if (line.find('\t') < indent) return "indent with spaces: YAML takes no tabs there";
+  if (message == "illegal map value") {
+    return "check the indentation here, and that the line before ends with a value or a colon";
+  }
+  if (message == "end of map flow not found") return "a { is not closed by a }";
+  if (message.rfind("end of sequence flow", 0) == 0) return "a [ is not closed by a ]";
+  return "";
+}
+
 }  // namespace
 
 YamlNode read_yaml(const std::string& text, const YamlLimits& limits) {
@@ -203,7 +222,11 @@ YamlNode read_yaml(const std::string& text, const YamlLimits& limits) {
     }
     return root;
   } catch (const YAML::Exception& error) {
-    throw YamlError{error.mark.line + 1, error.mark.column + 1, {.what = "not valid YAML: " + error.msg}};
+    const int line = error.mark.line + 1;
+    throw YamlError{
+        line,
+        error.mark.column + 1,
+        {.what = "not valid YAML: " + error.msg, .hint = syntax_hint(error.msg, line_of(text, line))}};
   }
 }
 

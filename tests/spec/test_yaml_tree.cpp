@@ -65,6 +65,13 @@ TEST_CASE("what is no acceptable YAML is refused with its place") {
   CHECK(error_of(std::string("a: \0b", 5)).problem.what == "this is no text: byte 3 is zero");
 }
 
+TEST_CASE("syntax errors come with what usually lies behind them") {
+  CHECK(error_of("run:\n\tsteps: 3\n").problem.hint == "indent with spaces: YAML takes no tabs there");
+  CHECK(error_of("run:\n  steps: 3\n   seed: 3\n").problem.hint.find("check the indentation") == 0);
+  CHECK(error_of("run: {steps: 3\nmodel: x\n").problem.hint == "a { is not closed by a }");
+  CHECK(error_of("a: [1, 2\n").problem.hint == "a [ is not closed by a ]");
+}
+
 TEST_CASE("size, depth and alias bombs are bounded") {
   CHECK(error_of(std::string(2 << 20, 'a')).problem.what == "the file is too large for a run spec");
   CHECK(error_of(std::string(40, '[') + std::string(40, ']')).problem.what == "nested too deeply");
