@@ -12,7 +12,12 @@
 namespace shoal {
 namespace {
 
-void row(const char* name, const std::string& text) {
+// Further lines of the text begin below its first.
+void row(const char* name, std::string text) {
+  const std::string indent(15, ' ');
+  for (size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at) {
+    text.replace(at + 1, text.find_first_not_of(' ', at + 1) - at - 1, indent);
+  }
   fmt::print("  {:<12} {}\n", name, text);
 }
 

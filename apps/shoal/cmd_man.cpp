@@ -4,6 +4,8 @@
 #include "base/text.h"
 #include "shoal/build_info.h"
 #include "shoal/commands.h"
+#include "spec/key_table.h"
+#include "spec/value.h"
 
 namespace shoal {
 namespace {
@@ -45,6 +47,16 @@ void print_command(const std::string& full_name, const Command& command) {
   }
 }
 
+void print_keys() {
+  fmt::print(".SH SPEC KEYS\n");
+  const RunSpec defaults;
+  for (const Key& key : key_table()) {
+    const std::string unit = key.unit.empty() ? "" : ", in " + key.unit;
+    fmt::print(".TP\n.B {}\n{}\n({}{}; default {})\n", escaped(key.path), escaped(key.doc),
+               escaped(key.allowed_text()), escaped(unit), escaped(value_text(key, defaults)));
+  }
+}
+
 int print_man(const Invocation&) {
   const Command root = shoal_program();
   fmt::print(".TH SHOAL 1 \"\" \"shoal {}\" \"User Commands\"\n", escaped(version()));
@@ -54,6 +66,7 @@ int print_man(const Invocation&) {
   fmt::print(".SH DESCRIPTION\n{}\n", escaped(root.description));
   fmt::print(".SH COMMANDS\n");
   print_command("shoal", root);
+  print_keys();
   fmt::print(".SH EXIT STATUS\n");
   constexpr const char* kCodes[][2] = {
       {"0", "Done."},

@@ -164,5 +164,6 @@ TEST_CASE("the manual page renders without complaint" * doctest::skip(!has_progr
   CHECK(result.exit_code == 0);
   CHECK(result.err == "");
   CHECK(contains(result.out, "EXIT STATUS"));
+  CHECK(contains(result.out, "optimizer.weight_decay"));
   CHECK(contains(result.out, "shoal show"));
 }
