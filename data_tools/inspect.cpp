@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -17,11 +18,24 @@ namespace {
 
 constexpr int64_t kScanLimit = 32 << 20;  // tokens looked at without --verify
 constexpr int64_t kScanBlock = 1 << 20;
+constexpr int32_t kLargestCounted = 1
+                                    << 24;  // beyond any vocabulary: a damaged file must not take all memory
 
 struct TokenFacts {
   int64_t scanned = 0;
   int32_t least = INT32_MAX, largest = -1;
-  int64_t ends = 0;  // tokens that are the end-of-document id
+  int64_t ends = 0;             // tokens that are the end-of-document id
+  std::vector<int64_t> counts;  // by id
+
+  // The loss, in nats a token, of a model that knows how frequent each token is and nothing else.
+  double unigram_entropy() const {
+    double entropy = 0;
+    for (const int64_t count : counts) {
+      const double share = double(count) / double(scanned);
+      if (count > 0) entropy -= share * std::log(share);
+    }
+    return entropy;
+  }
 };
 
 TokenFacts scan(const TokenFile& file, int64_t count, int64_t end_of_document) {
@@ -35,6 +49,9 @@ TokenFacts scan(const TokenFile& file, int64_t count, int64_t end_of_document) {
     facts.largest = std::max(facts.largest, *largest);
     facts.ends += std::count(ids.begin(), ids.begin() + n, int32_t(end_of_document));
     facts.scanned += n;
+    if (facts.least < 0 || facts.largest > kLargestCounted) continue;
+    if (facts.counts.size() <= size_t(facts.largest)) facts.counts.resize(size_t(facts.largest) + 1);
+    for (int64_t i = 0; i < n; ++i) ++facts.counts[size_t(ids[size_t(i)])];
   }
   return facts;
 }
@@ -104,6 +121,9 @@ std::string inspect_token_file(const InspectSettings& settings) {
     text += facts.scanned < file.num_tokens()
                 ? fmt::format(", in the first {} tokens\n", with_commas(facts.scanned))
                 : "\n";
+    const bool counted = facts.least >= 0 && facts.largest <= kLargestCounted;
+    if (counted)
+      text += fmt::format("entropy      {:.4f} nats a token, of the unigrams\n", facts.unigram_entropy());
   }
   const int64_t vocabulary = meta != nullptr        ? meta->vocab_size
                              : tokenizer != nullptr ? tokenizer->vocab_size()

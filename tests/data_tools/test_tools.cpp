@@ -235,7 +235,7 @@ TEST_CASE("inspect: tells what is there and finds what is wrong") {
   for (const char* part :
        {"documents    2", "tokens       7, u16", "lengths      3 to 4, median 4, mean 3.5",
         "ids          97 to 256, 2 times the end of a document (256)", "hashes       all verified",
-        "first ids    97 98 99 256 100", "first text   abcd"}) {
+        "entropy      1.7479 nats", "first ids    97 98 99 256 100", "first text   abcd"}) {
     CHECK_MESSAGE(report.find(part) != std::string::npos, part, "\n", report);
   }
   std::string bin = read_file(folder / "out.bin");
