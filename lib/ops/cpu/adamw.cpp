@@ -22,26 +22,21 @@ struct Step {
   float gradient_scale, beta1, beta2, rest1, rest2, decay, step_size, root_scale, eps;
 };
 
-struct Copied {
-  SHOAL_INLINE static void put(bf16* to, int64_t i, float value) { store(to + i, value); }
-};
-struct NotCopied {
-  SHOAL_INLINE static void put(bf16*, int64_t, float) {}
-};
-
-template <typename Copy>
-void update(const Step s, float* param, const float* grad, float* m, float* v, bf16* copy, int64_t n) {
+void update(const Step s, float* param, const float* grad, float* m, float* v, int64_t n) {
 #pragma omp simd
   for (int64_t i = 0; i < n; ++i) {
     const float g = grad[i] * s.gradient_scale;
     const float first = s.beta1 * m[i] + s.rest1 * g;
     const float second = s.beta2 * v[i] + s.rest2 * (g * g);
-    const float value = param[i] * s.decay - s.step_size * first / (std::sqrt(second) * s.root_scale + s.eps);
     m[i] = first;
     v[i] = second;
-    param[i] = value;
-    Copy::put(copy, i, value);
+    param[i] = param[i] * s.decay - s.step_size * first / (std::sqrt(second) * s.root_scale + s.eps);
   }
+}
+
+void round(const float* from, bf16* to, int64_t n) {
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) store(to + i, from[i]);
 }
 
 }  // namespace
@@ -53,9 +48,13 @@ void adamw(const AdamwArgs& args) {
   const float* const grad = args.grad.as<float>();
   bf16* const copy = copies ? args.copy.as<bf16>() : nullptr;
   Pieces<1>({args.param}).for_each([&](int64_t, int64_t n, const std::array<int64_t, 1>& offset) {
-    const int64_t at = offset[0];
-    const auto kernel = copies ? update<Copied> : update<NotCopied>;
-    kernel(step, param + at, grad + at, m + at, v + at, copies ? copy + at : nullptr, n);
+    // The copy is made while the parameters are in the first-level cache.
+    constexpr int64_t block = 1024;
+    for (int64_t begin = 0; begin < n; begin += block) {
+      const int64_t at = offset[0] + begin, count = std::min(block, n - begin);
+      update(step, param + at, grad + at, m + at, v + at, count);
+      if (copies) round(param + at, copy + at, count);
+    }
   });
 }
 

@@ -63,13 +63,10 @@ double sum_squares(const View& x) {
     using T = decltype(zero);
     pieces.for_each([&](int64_t task, int64_t n, const std::array<int64_t, 1>& at) {
       const T* const from = x.as<T>() + at[0];
-      double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-      for (int64_t i = 0; i < n; ++i) {
+      partial[static_cast<size_t>(task)] = sum<double>(n, [=](int64_t i) {
         const double value = double(load(from[i]));
-        sum += value * value;
-      }
-      partial[static_cast<size_t>(task)] = sum;
+        return value * value;
+      });
     });
   });
   return std::accumulate(partial.begin(), partial.end(), 0.0);

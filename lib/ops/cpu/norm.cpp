@@ -29,25 +29,14 @@ template <typename T>
 float read_row(const NormArgs& args, int64_t i, float* values) {
   const int64_t columns = args.x.dim(1);
   const T* const x = row<T>(args.x, i);
-  float total = 0.0f;
-  if (args.residual.defined()) {
-    const T* const residual = row<T>(args.residual, i);
-    T* const sum = row<T>(args.sum, i);
-#pragma omp simd reduction(+ : total)
-    for (int64_t j = 0; j < columns; ++j) {
-      const float value = load(x[j]) + load(residual[j]);
-      store(sum + j, value);
-      values[j] = rounded<T>(value);
-      total += values[j];
-    }
-  } else {
-#pragma omp simd reduction(+ : total)
-    for (int64_t j = 0; j < columns; ++j) {
-      values[j] = load(x[j]);
-      total += values[j];
-    }
-  }
-  return total;
+  if (!args.residual.defined()) return sum(columns, [=](int64_t j) { return values[j] = load(x[j]); });
+  const T* const residual = row<T>(args.residual, i);
+  T* const stored = row<T>(args.sum, i);
+  return sum(columns, [=](int64_t j) {
+    const float value = load(x[j]) + load(residual[j]);
+    store(stored + j, value);
+    return values[j] = rounded<T>(value);
+  });
 }
 
 template <typename T, bool centred>
@@ -60,9 +49,7 @@ void norm_kernel(Device& device, const NormArgs& args) {
     float* const values = row<float>(scratch, omp_get_thread_num());
     const float total = read_row<T>(args, i, values);
     const float mean = centred ? total / float(columns) : 0.0f;
-    float squares = 0.0f;
-#pragma omp simd reduction(+ : squares)
-    for (int64_t j = 0; j < columns; ++j) squares += (values[j] - mean) * (values[j] - mean);
+    const float squares = sum(columns, [=](int64_t j) { return (values[j] - mean) * (values[j] - mean); });
     const float rstd = 1.0f / std::sqrt(squares / float(columns) + args.eps);
     T* const y = row<T>(args.y, i);
 #pragma omp simd

@@ -26,13 +26,9 @@ Statistics row_statistics(const float* logits, int64_t columns) {
   for (int64_t begin = 0; begin < columns; begin += piece) {
     const float* const x = logits + begin;
     const int64_t n = std::min(piece, columns - begin);
-    float maximum = all.maximum;
-#pragma omp simd reduction(max : maximum)
-    for (int64_t j = 0; j < n; ++j) maximum = x[j] > maximum ? x[j] : maximum;
-    float sum = 0.0f;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t j = 0; j < n; ++j) sum += exp(x[j] - maximum);
-    all.sum_exp = (begin > 0 ? all.sum_exp * std::exp(all.maximum - maximum) : 0.0f) + sum;
+    const float maximum = cpu::maximum(all.maximum, x, n);
+    const float sum_exp = sum(n, [=](int64_t j) { return exp(x[j] - maximum); });
+    all.sum_exp = (begin > 0 ? all.sum_exp * std::exp(all.maximum - maximum) : 0.0f) + sum_exp;
     all.maximum = maximum;
   }
   return all;

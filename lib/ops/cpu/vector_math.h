@@ -2,6 +2,7 @@
 // vectors. Errors are relative and were measured over the stated range against f64. NaN goes through.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <type_traits>
@@ -43,14 +44,13 @@ SHOAL_INLINE float rounded(float x) {
   }
 }
 
-// e^x within 2e-7 for -87.3 <= x <= 88.3; x is clamped to that range. The exponent is split as n ln 2 + r
-// with |r| <= ln 2 / 2: adding 1.5 * 2^23 rounds x / ln 2 to an integer and leaves it in the low bits; e^r is
-// a minimax polynomial.
+// e^x within 2e-7 where the result is a normal number; 0 below and infinity above that. |x| is to stay under
+// 1e14, infinity included. The exponent is split as n ln 2 + r with |r| <= ln 2 / 2: adding 1.5 * 2^23 rounds
+// x / ln 2 to n and leaves it in the low bits; e^r is a minimax polynomial (error 3e-9).
 SHOAL_INLINE float exp(float x) {
   constexpr float shift = 12582912.0f;  // 1.5 * 2^23
+  constexpr auto shift_bits = std::bit_cast<int32_t>(shift);
   constexpr float log2_e = 1.44269504f, ln2_high = 0.693145752f, ln2_low = 1.42860677e-6f;
-  x = x < -87.3f ? -87.3f : x;
-  x = x > 88.3f ? 88.3f : x;
   const float shifted = x * log2_e + shift;
   const float n = shifted - shift;
   const float r = (x - n * ln2_high) - n * ln2_low;
@@ -60,7 +60,9 @@ SHOAL_INLINE float exp(float x) {
   p = p * r + 0.166665211f;
   p = p * r + 0.49999994f;
   p = p * (r * r) + (r + 1.0f);
-  const float power = std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) << 23) + 0x3f800000u);
+  // Clamped as integers, -127 gives the power 0 and 128 infinity; p carries a NaN.
+  const int32_t bits = std::clamp(std::bit_cast<int32_t>(shifted), shift_bits - 127, shift_bits + 128);
+  const float power = std::bit_cast<float>((static_cast<uint32_t>(bits) << 23) + 0x3f800000u);
   return p * power;
 }
 
@@ -91,6 +93,38 @@ SHOAL_INLINE Normal normal(float x) {
   p = p * t + 0.121639736f;
   const float tail = e * (p * t);
   return {x < 0.0f ? tail : 1.0f - tail, 0.398942280f * e};
+}
+
+// The sum of f(0) .. f(n - 1), in as many lanes as hide the latency of an addition. An OpenMP reduction would
+// add up the lanes one after the other at its end, which costs more than a short row.
+template <typename T = float, typename F>
+SHOAL_INLINE T sum(int64_t n, F&& f) {
+  constexpr int64_t lanes = 256 / int64_t{sizeof(T)};
+  alignas(64) T sums[lanes] = {};
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < lanes; ++lane) sums[lane] += f(i + lane);
+  }
+  for (int64_t lane = 0; i + lane < n; ++lane) sums[lane] += f(i + lane);
+  for (int64_t width = lanes / 2; width > 0; width /= 2) {
+#pragma omp simd
+    for (int64_t lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+  }
+  return sums[0];
+}
+
+// The larger of a and of x[0] .. x[n - 1]; NaNs are passed over.
+SHOAL_INLINE float maximum(float a, const float* x, int64_t n) {
+  const int64_t half = n / 2;
+  float b = a;
+#pragma omp simd reduction(max : a, b)
+  for (int64_t i = 0; i < half; ++i) {
+    a = x[i] > a ? x[i] : a;
+    b = x[i + half] > b ? x[i + half] : b;
+  }
+  a = b > a ? b : a;
+  return n % 2 != 0 && x[n - 1] > a ? x[n - 1] : a;
 }
 
 }  // namespace shoal::cpu
