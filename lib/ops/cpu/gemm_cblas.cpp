@@ -1,5 +1,7 @@
 #include <cblas.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "ops/cpu/gemm.h"
 
