@@ -12,7 +12,9 @@ namespace shoal {
 
 namespace {
 
-void print(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
+void print(std::FILE* to, std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+}
 
 }  // namespace
 

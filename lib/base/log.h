@@ -1,5 +1,5 @@
-// What a running command tells its user: lines on standard output, warnings on standard error, one live status line
-// when standard output is a terminal, and a copy of every line in a file.
+// What a running command tells its user: lines on standard output, warnings on standard error, one live
+// status line when standard output is a terminal, and a copy of every line in a file.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
-// The counter-based random generator: the n-th draw of a stream is a function of (seed, stream, n), so that a value
-// belongs to a global element and not to the rank or the moment that asks for it.
-// Philox4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11), through Random123.
+// The counter-based random generator: the n-th draw of a stream is a function of (seed, stream, n), so that a
+// value belongs to a global element and not to the rank or the moment that asks for it. Philox4x32-10 of
+// Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11), through Random123.
 #pragma once
 
 #include <Random123/philox.h>
@@ -27,7 +27,8 @@ class Philox {
   // Four 32-bit words for counter n.
   std::array<uint32_t, 4> block(uint64_t n) const {
     using Generator = r123::Philox4x32_R<10>;
-    const Generator::ctr_type counter{{uint32_t(n), uint32_t(n >> 32), uint32_t(stream_), uint32_t(stream_ >> 32)}};
+    const Generator::ctr_type counter{
+        {uint32_t(n), uint32_t(n >> 32), uint32_t(stream_), uint32_t(stream_ >> 32)}};
     const Generator::key_type key{{uint32_t(seed_), uint32_t(seed_ >> 32)}};
     const auto words = Generator{}(counter, key);
     return {words[0], words[1], words[2], words[3]};

@@ -1,5 +1,5 @@
-// Collectives within one group of ranks. Every call is asynchronous and carries a label (layer and purpose), by which
-// traces and the counting communicator book its bytes. bf16 sums are accumulated in f32.
+// Collectives within one group of ranks. Every call is asynchronous and carries a label (layer and purpose),
+// by which traces and the counting communicator book its bytes. bf16 sums are accumulated in f32.
 #pragma once
 
 #include <cstdint>

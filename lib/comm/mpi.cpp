@@ -79,8 +79,9 @@ class Sequence : public Request::State {
     for (int64_t polls = 0; !done(); ++polls) {
       sched_yield();
       if (polls % 1024 == 1023 && std::chrono::duration<double>(Clock::now() - begin).count() > timeout_) {
-        runtime_failure("the collective {} did not finish within {} s; a rank may have failed or fallen behind",
-                        label_, timeout_);
+        runtime_failure(
+            "the collective {} did not finish within {} s; a rank may have failed or fallen behind", label_,
+            timeout_);
       }
     }
   }
@@ -103,7 +104,9 @@ class Sequence : public Request::State {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-std::byte* bytes(const View& view) { return static_cast<std::byte*>(view.data); }
+std::byte* bytes(const View& view) {
+  return static_cast<std::byte*>(view.data);
+}
 
 class MpiCommunicator : public Communicator {
  public:
@@ -117,9 +120,9 @@ class MpiCommunicator : public Communicator {
   int rank() const override { return rank_; }
   int size() const override { return size_; }
 
-  // Small: everybody gathers everything and sums. Large: an all-to-all gives each rank one part of every other's
-  // data, it sums them in rank order, and an all-gather hands the results out: the bytes of a ring, summed in a fixed
-  // order and, for bf16, in f32.
+  // Small: everybody gathers everything and sums. Large: an all-to-all gives each rank one part of every
+  // other's data, it sums them in rank order, and an all-gather hands the results out: the bytes of a ring,
+  // summed in a fixed order and, for bf16, in f32.
   Request all_reduce(const View& data, Reduce op, std::string_view label) override {
     SHOAL_CHECK(data.contiguous());
     if (size_ == 1 || data.numel() == 0) return {};
@@ -130,18 +133,20 @@ class MpiCommunicator : public Communicator {
     const View copy = data;
     auto exchange = [=, this](MPI_Request* request) {
       counts->receive_equal(rank_);
-      check(MPI_Ialltoallv(copy.data, counts->sizes.data(), counts->offsets.data(), counts->type, scratch->data(),
-                           counts->equal_sizes.data(), counts->equal_offsets.data(), counts->type, comm_, request),
+      check(MPI_Ialltoallv(copy.data, counts->sizes.data(), counts->offsets.data(), counts->type,
+                           scratch->data(), counts->equal_sizes.data(), counts->equal_offsets.data(),
+                           counts->type, comm_, request),
             "all-to-all");
     };
     auto sum = [=, this](MPI_Request*) {
       std::vector<const void*> parts;
       for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * counts->mine(rank_));
-      reduce_parts(parts, bytes(copy) + counts->offset_bytes(rank_), counts->mine(rank_) / width, copy.dtype, op);
+      reduce_parts(parts, bytes(copy) + counts->offset_bytes(rank_), counts->mine(rank_) / width, copy.dtype,
+                   op);
     };
     auto gather = [=, this](MPI_Request* request) {
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy.data, counts->sizes.data(), counts->offsets.data(),
-                            counts->type, comm_, request),
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy.data, counts->sizes.data(),
+                            counts->offsets.data(), counts->type, comm_, request),
             "all-gather");
     };
     return start(label, {exchange, sum, gather});
@@ -152,8 +157,8 @@ class MpiCommunicator : public Communicator {
     return start(label, {[=, this](MPI_Request* request) {
                    const Extent part(in.bytes());
                    const bool in_place = in.data == bytes(out) + rank_ * in.bytes();
-                   check(MPI_Iallgather(in_place ? MPI_IN_PLACE : in.data, part.count, part.type, out.data, part.count,
-                                        part.type, comm_, request),
+                   check(MPI_Iallgather(in_place ? MPI_IN_PLACE : in.data, part.count, part.type, out.data,
+                                        part.count, part.type, comm_, request),
                          "all-gather");
                  }});
   }
@@ -163,7 +168,8 @@ class MpiCommunicator : public Communicator {
     auto scratch = std::make_shared<std::vector<std::byte>>(size_t(in.bytes()));
     auto exchange = [=, this](MPI_Request* request) {
       const Extent part(out.bytes());
-      check(MPI_Ialltoall(in.data, part.count, part.type, scratch->data(), part.count, part.type, comm_, request),
+      check(MPI_Ialltoall(in.data, part.count, part.type, scratch->data(), part.count, part.type, comm_,
+                          request),
             "all-to-all");
     };
     auto sum = [=, this](MPI_Request*) {
@@ -186,7 +192,8 @@ class MpiCommunicator : public Communicator {
     SHOAL_CHECK(in.contiguous() && out.contiguous() && in.bytes() == out.bytes() && in.numel() % size_ == 0);
     return start(label, {[=, this](MPI_Request* request) {
                    const Extent part(in.bytes() / size_);
-                   check(MPI_Ialltoall(in.data, part.count, part.type, out.data, part.count, part.type, comm_, request),
+                   check(MPI_Ialltoall(in.data, part.count, part.type, out.data, part.count, part.type, comm_,
+                                       request),
                          "all-to-all");
                  }});
   }
@@ -212,13 +219,15 @@ class MpiCommunicator : public Communicator {
   }
 
  private:
-  // A buffer cut into one part a rank, uneven by one element at most, in units that MPI's int counts can hold.
+  // A buffer cut into one part a rank, uneven by one element at most,
+  // in units that MPI's int counts can hold.
   struct Parts {
     Parts(int64_t count, int64_t width, int ranks) : width_(width) {
       type = width == 2 ? MPI_UINT16_T : width == 4 ? MPI_UINT32_T : MPI_UINT64_T;
       for (int r = 0; r < ranks; ++r) {
         const int64_t first = count * r / ranks, last = count * (r + 1) / ranks;
-        if (last > INT32_MAX) runtime_failure("a collective of {} elements is above MPI's limit of 2^31 - 1", count);
+        if (last > INT32_MAX)
+          runtime_failure("a collective of {} elements is above MPI's limit of 2^31 - 1", count);
         offsets.push_back(int(first));
         sizes.push_back(int(last - first));
       }
@@ -242,8 +251,8 @@ class MpiCommunicator : public Communicator {
     auto scratch = std::make_shared<std::vector<std::byte>>(size_t(data.bytes() * size_));
     const View copy = data;
     auto gather = [=, this](MPI_Request* request) {
-      check(MPI_Iallgather(copy.data, int(copy.bytes()), MPI_BYTE, scratch->data(), int(copy.bytes()), MPI_BYTE, comm_,
-                           request),
+      check(MPI_Iallgather(copy.data, int(copy.bytes()), MPI_BYTE, scratch->data(), int(copy.bytes()),
+                           MPI_BYTE, comm_, request),
             "all-gather");
     };
     auto sum = [=, this](MPI_Request*) {
@@ -255,7 +264,8 @@ class MpiCommunicator : public Communicator {
   }
 
   Request start(std::string_view label, std::vector<Sequence::Start> steps) {
-    return Request(std::make_unique<Sequence>(fmt::format("{} ({} group)", label, name_), timeout_, std::move(steps)));
+    return Request(
+        std::make_unique<Sequence>(fmt::format("{} ({} group)", label, name_), timeout_, std::move(steps)));
   }
 
   MPI_Comm comm_;
@@ -274,15 +284,17 @@ MpiSession::MpiSession() {
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }
 
-MpiSession::~MpiSession() { MPI_Finalize(); }
+MpiSession::~MpiSession() {
+  MPI_Finalize();
+}
 
 void MpiSession::abort(int exit_code) {
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::abort();
 }
 
-std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession&, int color, int key, const std::string& name,
-                                                    const MpiOptions& options) {
+std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession&, int color, int key,
+                                                    const std::string& name, const MpiOptions& options) {
   MPI_Comm comm = MPI_COMM_NULL;
   check(MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm), "the split of the world");
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

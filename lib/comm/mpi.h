@@ -1,5 +1,5 @@
-// Communicators over MPI. Every collective runs in the background of the caller; wait() polls and yields the core
-// between polls, because MPICH's blocking calls cost 10 to 50 ms each when ranks outnumber cores.
+// Communicators over MPI. Every collective runs in the background of the caller; wait() polls and yields the
+// core between polls, because MPICH's blocking calls cost 10 to 50 ms each when ranks outnumber cores.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct MpiOptions {
   double timeout_seconds = 600;  // a collective that takes longer is an error that names its label
 };
 
-// The ranks of the world that pass the same color, ordered by key. Collective over the world. The session must
-// outlive the communicator. `name` is for messages ("x", "z", "world").
+// The ranks of the world that pass the same color, ordered by key. Collective over the world. The session
+// must outlive the communicator. `name` is for messages ("x", "z", "world").
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession& session, int color, int key,
                                                     const std::string& name, const MpiOptions& options);
 

@@ -37,12 +37,18 @@ void reduce_typed(const std::vector<const void*>& parts, void* out, int64_t coun
 
 void reduce_parts(const std::vector<const void*>& parts, void* out, int64_t count, DType dtype, Reduce op) {
   switch (dtype) {
-    case DType::f32: return reduce_typed<float, float>(parts, out, count, op);
-    case DType::bf16: return reduce_typed<bf16, float>(parts, out, count, op);
-    case DType::f64: return reduce_typed<double, double>(parts, out, count, op);
-    case DType::i32: return reduce_typed<int32_t, int32_t>(parts, out, count, op);
-    case DType::i64: return reduce_typed<int64_t, int64_t>(parts, out, count, op);
-    default: SHOAL_CHECK(false);
+    case DType::f32:
+      return reduce_typed<float, float>(parts, out, count, op);
+    case DType::bf16:
+      return reduce_typed<bf16, float>(parts, out, count, op);
+    case DType::f64:
+      return reduce_typed<double, double>(parts, out, count, op);
+    case DType::i32:
+      return reduce_typed<int32_t, int32_t>(parts, out, count, op);
+    case DType::i64:
+      return reduce_typed<int64_t, int64_t>(parts, out, count, op);
+    default:
+      SHOAL_CHECK(false);
   }
 }
 

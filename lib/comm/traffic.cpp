@@ -8,14 +8,22 @@ namespace shoal {
 
 std::string_view name_of(Collective op) {
   switch (op) {
-    case Collective::all_reduce: return "all_reduce";
-    case Collective::all_gather: return "all_gather";
-    case Collective::reduce_scatter: return "reduce_scatter";
-    case Collective::broadcast: return "broadcast";
-    case Collective::all_to_all: return "all_to_all";
-    case Collective::send: return "send";
-    case Collective::recv: return "recv";
-    case Collective::barrier: return "barrier";
+    case Collective::all_reduce:
+      return "all_reduce";
+    case Collective::all_gather:
+      return "all_gather";
+    case Collective::reduce_scatter:
+      return "reduce_scatter";
+    case Collective::broadcast:
+      return "broadcast";
+    case Collective::all_to_all:
+      return "all_to_all";
+    case Collective::send:
+      return "send";
+    case Collective::recv:
+      return "recv";
+    case Collective::barrier:
+      return "barrier";
   }
   SHOAL_CHECK(false);
 }
@@ -24,14 +32,18 @@ double ring_bytes(Collective op, int64_t whole_bytes, int ranks) {
   const double whole = double(whole_bytes), others = double(ranks - 1) / double(ranks);
   if (ranks == 1) return 0;
   switch (op) {
-    case Collective::all_reduce: return 2 * others * whole;
+    case Collective::all_reduce:
+      return 2 * others * whole;
     case Collective::all_gather:
     case Collective::reduce_scatter:
-    case Collective::all_to_all: return others * whole;
+    case Collective::all_to_all:
+      return others * whole;
     case Collective::broadcast:
     case Collective::send:
-    case Collective::recv: return whole;
-    case Collective::barrier: return 0;
+    case Collective::recv:
+      return whole;
+    case Collective::barrier:
+      return 0;
   }
   SHOAL_CHECK(false);
 }
@@ -79,7 +91,8 @@ class TimedWait : public Request::State {
   void wait() override {
     const auto begin = std::chrono::steady_clock::now();
     request_.wait();
-    traffic_.add_wait(label_, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    traffic_.add_wait(label_,
+                      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 
  private:
@@ -90,7 +103,8 @@ class TimedWait : public Request::State {
 
 class TracedCommunicator : public Communicator {
  public:
-  TracedCommunicator(std::unique_ptr<Communicator> inner, Traffic& traffic) : inner_(std::move(inner)), traffic_(traffic) {}
+  TracedCommunicator(std::unique_ptr<Communicator> inner, Traffic& traffic)
+      : inner_(std::move(inner)), traffic_(traffic) {}
 
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
@@ -133,7 +147,8 @@ class TracedCommunicator : public Communicator {
 
 }  // namespace
 
-std::unique_ptr<Communicator> make_traced_communicator(std::unique_ptr<Communicator> inner, Traffic& traffic) {
+std::unique_ptr<Communicator> make_traced_communicator(std::unique_ptr<Communicator> inner,
+                                                       Traffic& traffic) {
   return std::make_unique<TracedCommunicator>(std::move(inner), traffic);
 }
 

@@ -15,9 +15,9 @@ namespace shoal {
 enum class Collective { all_reduce, all_gather, reduce_scatter, broadcast, all_to_all, send, recv, barrier };
 std::string_view name_of(Collective op);
 
-// Bytes a rank sends in the ring form of a collective over n ranks: 2 (n-1)/n S for an all-reduce, (n-1)/n S for an
-// all-gather, a reduce-scatter and an all-to-all, S for the rest. S is the size of the whole buffer, all ranks' parts
-// together.
+// Bytes a rank sends in the ring form of a collective over n ranks: 2 (n-1)/n S for an all-reduce, (n-1)/n S
+// for an all-gather, a reduce-scatter and an all-to-all, S for the rest. S is the size of the whole buffer,
+// all ranks' parts together.
 double ring_bytes(Collective op, int64_t whole_bytes, int ranks);
 
 struct TrafficEntry {
@@ -26,7 +26,8 @@ struct TrafficEntry {
   double wait_seconds = 0;  // spent in wait(); what did not fit behind other work
 };
 
-// A ledger that several communicators share. Labels are "<purpose> <layer>", for example "AG_z layers.3.mlp.in".
+// A ledger that several communicators share. Labels are "<purpose>
+// <layer>", for example "AG_z layers.3.mlp.in".
 class Traffic {
  public:
   void add(std::string_view label, double bytes);
@@ -44,8 +45,9 @@ class Traffic {
 // A communicator that books every call in the ledger and passes it on.
 std::unique_ptr<Communicator> make_traced_communicator(std::unique_ptr<Communicator> inner, Traffic& traffic);
 
-// A stand-in for a group of any size, on one process: shapes are checked and results are finite, but no other rank
-// exists. Sums behave as if the others had contributed nothing, gathers as if they held what this rank holds.
+// A stand-in for a group of any size, on one process: shapes are checked and results are finite, but no other
+// rank exists. Sums behave as if the others had contributed nothing,
+// gathers as if they held what this rank holds.
 std::unique_ptr<Communicator> make_counting_communicator(int rank, int size);
 
 }  // namespace shoal

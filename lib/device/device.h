@@ -11,8 +11,8 @@
 namespace shoal {
 
 struct MemoryUse {
-  int64_t current = 0;  // bytes handed out
-  int64_t peak = 0;     // the most handed out at once
+  int64_t current = 0;   // bytes handed out
+  int64_t peak = 0;      // the most handed out at once
   int64_t reserved = 0;  // bytes held from the system, cached blocks included
 };
 
@@ -28,7 +28,8 @@ class Device {
   virtual MemoryUse memory() const = 0;
   virtual void release_cache() = 0;
 
-  // Copies between the device and the host, ordered with the device's stream; to_host returns when it is done.
+  // Copies between the device and the host, ordered with the device's
+  // stream; to_host returns when it is done.
   virtual void to_host(void* host, const void* device, int64_t bytes) = 0;
   virtual void to_device(void* device, const void* host, int64_t bytes) = 0;
   virtual void synchronize() = 0;

@@ -39,7 +39,8 @@ std::vector<size_t> law_hull(const std::vector<LawPoint>& points) {
   corners.push_back({std::log(2 * most_flops), std::log(2 * most_loss), points.size()});
   std::sort(corners.begin(), corners.end(),
             [](const Corner& a, const Corner& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
-  // The lower chain (Andrew). The upper chain can hold only points of rising loss, which the last filter drops.
+  // The lower chain (Andrew). The upper chain can hold only points of
+  // rising loss, which the last filter drops.
   std::vector<Corner> chain;
   for (const Corner& c : corners) {
     while (chain.size() >= 2 && cross(chain[chain.size() - 2], chain.back(), c) <= 0) chain.pop_back();
@@ -55,8 +56,8 @@ std::vector<size_t> law_hull(const std::vector<LawPoint>& points) {
 
 std::vector<size_t> law_binned_minima(const std::vector<LawPoint>& points, int bins) {
   check_flops(points);
-  const auto [low, high] = std::minmax_element(points.begin(), points.end(),
-                                               [](const auto& a, const auto& b) { return a.flops < b.flops; });
+  const auto [low, high] = std::minmax_element(
+      points.begin(), points.end(), [](const auto& a, const auto& b) { return a.flops < b.flops; });
   const double first = std::log(low->flops), width = (std::log(high->flops) - first) / bins;
   std::vector<size_t> best(static_cast<size_t>(bins), points.size());
   for (size_t i = 0; i < points.size(); ++i) {

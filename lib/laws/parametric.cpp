@@ -13,8 +13,8 @@
 namespace shoal {
 namespace {
 
-// L-BFGS runs in centred coordinates: b_j = c_j - e_j * mean(log x_j) in place of c_j. Exponent and coefficient of a
-// term are almost the same direction otherwise, and the valley is too narrow to follow.
+// L-BFGS runs in centred coordinates: b_j = c_j - e_j * mean(log x_j) in place of c_j. Exponent and
+// coefficient of a term are almost the same direction otherwise, and the valley is too narrow to follow.
 struct Centred {
   const LawObjective& objective;
 
@@ -64,8 +64,10 @@ Minimum minimise(const Centred& function, std::vector<double> start, int iterati
   };
   Minimum best{std::move(start), 0};
   double value = 0;
-  // The returned status says which rule stopped it; a failed line search leaves the best point found, which counts.
-  lbfgs(int(best.at.size()), best.at.data(), &value, evaluate, nullptr, const_cast<Centred*>(&function), &options);
+  // The returned status says which rule stopped it; a failed line search
+  // leaves the best point found, which counts.
+  lbfgs(int(best.at.size()), best.at.data(), &value, evaluate, nullptr, const_cast<Centred*>(&function),
+        &options);
   std::vector<double> gradient(best.at.size());
   best.value = function(best.at.data(), gradient.data());
   if (!std::isfinite(best.value)) best.value = std::numeric_limits<double>::infinity();
@@ -83,11 +85,16 @@ Minimum polish(const Centred& function, Minimum best) {
   return best;
 }
 
-ParametricLaw to_law(const Centred& function, const Minimum& minimum, const std::vector<LawTerm>& terms, double delta) {
+ParametricLaw to_law(const Centred& function, const Minimum& minimum, const std::vector<LawTerm>& terms,
+                     double delta) {
   std::vector<double> p(minimum.at.size());
   function.to_law(minimum.at.data(), p.data());
   const auto n = static_cast<std::ptrdiff_t>(terms.size());
-  return {terms, {p.begin(), p.begin() + n}, {p.begin() + n, p.begin() + 2 * n}, p.back(), minimum.value * delta * delta};
+  return {terms,
+          {p.begin(), p.begin() + n},
+          {p.begin() + n, p.begin() + 2 * n},
+          p.back(),
+          minimum.value * delta * delta};
 }
 
 std::vector<double> parameters_of(const ParametricLaw& law) {
@@ -99,10 +106,14 @@ std::vector<double> parameters_of(const ParametricLaw& law) {
 
 double term_of(const LawPoint& p, LawTerm term) {
   switch (term) {
-    case LawTerm::width: return p.width;
-    case LawTerm::depth: return p.depth;
-    case LawTerm::params: return p.params;
-    case LawTerm::tokens: return p.tokens;
+    case LawTerm::width:
+      return p.width;
+    case LawTerm::depth:
+      return p.depth;
+    case LawTerm::params:
+      return p.params;
+    case LawTerm::tokens:
+      return p.tokens;
   }
   return 0;
 }
@@ -117,7 +128,8 @@ void check_identifiable(const std::vector<LawPoint>& points, const std::vector<L
     double low = std::numeric_limits<double>::infinity(), high = 0;
     for (const LawPoint& p : points) {
       const double x = term_of(p, term);
-      if (!(x > 0)) user_error("run {} has no value for the term {}", p.run.empty() ? "?" : p.run, name_of(term));
+      if (!(x > 0))
+        user_error("run {} has no value for the term {}", p.run.empty() ? "?" : p.run, name_of(term));
       low = std::min(low, x);
       high = std::max(high, x);
     }
@@ -152,10 +164,14 @@ std::vector<std::vector<double>> starts(size_t terms, const FitOptions& options)
 
 std::string name_of(LawTerm term) {
   switch (term) {
-    case LawTerm::width: return "width";
-    case LawTerm::depth: return "depth";
-    case LawTerm::params: return "params";
-    case LawTerm::tokens: return "tokens";
+    case LawTerm::width:
+      return "width";
+    case LawTerm::depth:
+      return "depth";
+    case LawTerm::params:
+      return "params";
+    case LawTerm::tokens:
+      return "tokens";
   }
   return "";
 }
@@ -174,7 +190,8 @@ double law_objective(const ParametricLaw& law, const std::vector<LawPoint>& poin
   return objective.scaled(parameters_of(law).data(), nullptr) * delta * delta;
 }
 
-ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms, const FitOptions& options) {
+ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms,
+                      const FitOptions& options) {
   check_identifiable(points, terms);
   const LawObjective objective(points, terms, options.delta, {});
   const Centred function{objective};
@@ -207,8 +224,8 @@ ParametricLaw refine_law(const ParametricLaw& start, const std::vector<LawPoint>
   return to_law(function, polish(function, std::move(minimum)), start.terms, delta);
 }
 
-LawBootstrap bootstrap_law(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta, int count,
-                           uint64_t seed) {
+LawBootstrap bootstrap_law(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta,
+                           int count, uint64_t seed) {
   LawBootstrap result;
   result.fits.resize(static_cast<size_t>(count));
 #pragma omp parallel for schedule(dynamic, 4)

@@ -36,9 +36,10 @@ struct FitOptions {
 double law_objective(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta,
                      const std::vector<double>& weights = {});
 
-// The best minimum over all starts. Throws UserError for too few points, for a point that lacks a term's value, and
-// for a term that takes one value only (its exponent cannot be told from its coefficient).
-ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms, const FitOptions& options);
+// The best minimum over all starts. Throws UserError for too few points, for a point that lacks a term's
+// value, and for a term that takes one value only (its exponent cannot be told from its coefficient).
+ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms,
+                      const FitOptions& options);
 
 // A minimum close to a given law, for bootstraps and refinements.
 ParametricLaw refine_law(const ParametricLaw& start, const std::vector<LawPoint>& points, double delta,
@@ -48,9 +49,10 @@ struct LawBootstrap {
   std::vector<ParametricLaw> fits;
 };
 
-// Refits `count` resamples of the points with replacement, each from `law`; the n-th resample is a function of (seed, n).
-LawBootstrap bootstrap_law(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta, int count,
-                           uint64_t seed);
+// Refits `count` resamples of the points with replacement, each from `law`;
+// the n-th resample is a function of (seed, n).
+LawBootstrap bootstrap_law(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta,
+                           int count, uint64_t seed);
 
 // The compute-optimal split of C FLOPs (C = 6 N D) of a (params, tokens) law, in closed form.
 struct Allocation {

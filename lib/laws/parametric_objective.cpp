@@ -11,10 +11,14 @@ namespace {
 
 double value_of(const LawPoint& point, LawTerm term) {
   switch (term) {
-    case LawTerm::width: return point.width;
-    case LawTerm::depth: return point.depth;
-    case LawTerm::params: return point.params;
-    case LawTerm::tokens: return point.tokens;
+    case LawTerm::width:
+      return point.width;
+    case LawTerm::depth:
+      return point.depth;
+    case LawTerm::params:
+      return point.params;
+    case LawTerm::tokens:
+      return point.tokens;
   }
   SHOAL_CHECK(false);
 }
@@ -22,8 +26,8 @@ double value_of(const LawPoint& point, LawTerm term) {
 constexpr size_t max_terms = 4;
 constexpr size_t block = 64;
 
-// exp(x) for x <= 0, to about 1 ulp: 2^k * exp(r), |r| <= ln(2)/2, exp(r) by its series to the 11th power. Written
-// without branches or calls, so that the compiler makes vector code of the loop around it.
+// exp(x) for x <= 0, to about 1 ulp: 2^k * exp(r), |r| <= ln(2)/2, exp(r) by its series to the 11th power.
+// Written without branches or calls, so that the compiler makes vector code of the loop around it.
 inline double exp_nonpositive(double x) {
   x = std::max(x, -700.0);
   const double k = std::floor(x * 1.4426950408889634 + 0.5);
@@ -46,8 +50,8 @@ inline double exp_nonpositive(double x) {
 
 }  // namespace
 
-LawObjective::LawObjective(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms, double delta,
-                           const std::vector<double>& weights)
+LawObjective::LawObjective(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms,
+                           double delta, const std::vector<double>& weights)
     : terms_(terms.size()), count_(points.size()), delta_(delta), weights_(weights) {
   SHOAL_CHECK(terms_ > 0 && terms_ <= max_terms);
   if (weights_.empty()) weights_.assign(count_, 1.0);

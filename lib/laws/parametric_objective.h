@@ -18,8 +18,8 @@ class LawObjective {
   // Mean of log x_j over the points.
   double mean_log(size_t term) const { return means_[term]; }
 
-  // The objective divided by delta^2 (the raw one is about 1e-4, where absolute stopping rules stop too early). The
-  // gradient may be null.
+  // The objective divided by delta^2 (the raw one is about 1e-4, where absolute stopping rules stop too
+  // early). The gradient may be null.
   double scaled(const double* parameters, double* gradient) const;
 
  private:

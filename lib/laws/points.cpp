@@ -51,8 +51,8 @@ double number(const std::string& text, const std::string& where, const char* nam
     used = 0;
   }
   if (used == 0 || used != text.size() || !std::isfinite(value) || value <= 0) {
-    throw UserError(Problem{fmt::format("column {} cannot be used", name), where, text.empty() ? "nothing" : text,
-                            "a finite number above 0", ""});
+    throw UserError(Problem{fmt::format("column {} cannot be used", name), where,
+                            text.empty() ? "nothing" : text, "a finite number above 0", ""});
   }
   return value;
 }
@@ -79,8 +79,8 @@ LawPoint to_point(const Row& row, const std::string& where) {
     }
     value["tokens"] = value["flops"] / (6 * value["params"]);
   }
-  LawPoint point{"",           value["params"], value["tokens"], value["width"], value["depth"], value["flops"],
-                 value["loss"]};
+  LawPoint point{
+      "", value["params"], value["tokens"], value["width"], value["depth"], value["flops"], value["loss"]};
   for (const char* spelling : {"run", "run_name"}) {
     if (auto cell = row.find(spelling); cell != row.end()) point.run = cell->second;
   }
@@ -90,8 +90,10 @@ LawPoint to_point(const Row& row, const std::string& where) {
 Row json_row(const std::string& line, const std::string& where) {
   Row row;
   const auto object = nlohmann::json::parse(line, nullptr, false);
-  if (!object.is_object()) throw UserError(Problem{"not a JSON object", where, "", "one JSON object a line", ""});
-  for (const auto& [key, cell] : object.items()) row[key] = cell.is_string() ? cell.get<std::string>() : cell.dump();
+  if (!object.is_object())
+    throw UserError(Problem{"not a JSON object", where, "", "one JSON object a line", ""});
+  for (const auto& [key, cell] : object.items())
+    row[key] = cell.is_string() ? cell.get<std::string>() : cell.dump();
   return row;
 }
 

@@ -11,7 +11,8 @@ namespace shoal {
 
 struct ModelConfig {
   std::string family;
-  int64_t hidden_size = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, intermediate_size = 0;
+  int64_t hidden_size = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0,
+          intermediate_size = 0;
   int64_t vocab_size = 0;  // padded: rows of the embedding table
   bool rmsnorm = false, norm_unit_offset = false;
   float norm_eps = 1e-5f;

@@ -197,8 +197,9 @@ class Ops {
   virtual void scale(const View& x, float factor) = 0;      // in place, f32 or bf16
   virtual void cast(const View& from, const View& to) = 0;  // f32 <-> bf16, strided rows
   virtual void fill(const View& x, float value) = 0;
-  virtual void axpby(float a, const View& x, float b, const View& y) = 0;  // y = a x + b y, f32; b = 0 overwrites y
-  virtual void symmetrize(const View& x) = 0;                              // x [N, N] = (x + x^T) / 2, f32
+  virtual void axpby(float a, const View& x, float b,
+                     const View& y) = 0;       // y = a x + b y, f32; b = 0 overwrites y
+  virtual void symmetrize(const View& x) = 0;  // x [N, N] = (x + x^T) / 2, f32
 };
 
 // The operations of a device made by make_device.

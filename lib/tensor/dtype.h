@@ -9,7 +9,7 @@ namespace shoal {
 
 enum class DType : uint8_t { f32, bf16, f64, i32, i64, u8, u16 };
 
-int64_t size_of(DType dtype);          // bytes an element
+int64_t size_of(DType dtype);           // bytes an element
 std::string_view name_of(DType dtype);  // "f32", ...
 
 // Brain floating point: the upper half of an IEEE float, rounded to nearest even; NaN stays NaN.
@@ -30,18 +30,32 @@ static_assert(sizeof(bf16) == 2);
 template <typename T>
 constexpr DType dtype_of();
 template <>
-constexpr DType dtype_of<float>() { return DType::f32; }
+constexpr DType dtype_of<float>() {
+  return DType::f32;
+}
 template <>
-constexpr DType dtype_of<bf16>() { return DType::bf16; }
+constexpr DType dtype_of<bf16>() {
+  return DType::bf16;
+}
 template <>
-constexpr DType dtype_of<double>() { return DType::f64; }
+constexpr DType dtype_of<double>() {
+  return DType::f64;
+}
 template <>
-constexpr DType dtype_of<int32_t>() { return DType::i32; }
+constexpr DType dtype_of<int32_t>() {
+  return DType::i32;
+}
 template <>
-constexpr DType dtype_of<int64_t>() { return DType::i64; }
+constexpr DType dtype_of<int64_t>() {
+  return DType::i64;
+}
 template <>
-constexpr DType dtype_of<uint8_t>() { return DType::u8; }
+constexpr DType dtype_of<uint8_t>() {
+  return DType::u8;
+}
 template <>
-constexpr DType dtype_of<uint16_t>() { return DType::u16; }
+constexpr DType dtype_of<uint16_t>() {
+  return DType::u16;
+}
 
 }  // namespace shoal

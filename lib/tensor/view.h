@@ -34,9 +34,7 @@ class Shape {
     for (int i = 0; i < rank_; ++i) n *= dims_[static_cast<size_t>(i)];
     return n;
   }
-  bool operator==(const Shape& other) const {
-    return rank_ == other.rank_ && dims_ == other.dims_;
-  }
+  bool operator==(const Shape& other) const { return rank_ == other.rank_ && dims_ == other.dims_; }
 
  private:
   // Negative indices count from the end.
@@ -76,7 +74,7 @@ struct View {
     return static_cast<T*>(data);
   }
 
-  View reshape(const Shape& s) const;                        // contiguous views only, same count
+  View reshape(const Shape& s) const;                       // contiguous views only, same count
   View slice(int dim, int64_t begin, int64_t count) const;  // narrows one dim
 };
 

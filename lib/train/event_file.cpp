@@ -35,12 +35,15 @@ void append_raw(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Protobuf wire format: a key is field << 3 | type; types 0 varint, 1 eight bytes, 2 length-delimited, 5 four bytes.
+// Protobuf wire format: a key is field << 3 | type; types 0 varint, 1
+// eight bytes, 2 length-delimited, 5 four bytes.
 void append_varint(std::string& out, uint64_t value) {
   for (; value >= 0x80; value >>= 7) out.push_back(char(uint8_t(value) | 0x80u));
   out.push_back(char(value));
 }
-void append_key(std::string& out, int field, int type) { append_varint(out, uint64_t(field) << 3 | uint64_t(type)); }
+void append_key(std::string& out, int field, int type) {
+  append_varint(out, uint64_t(field) << 3 | uint64_t(type));
+}
 void append_bytes(std::string& out, int field, std::string_view bytes) {
   append_key(out, field, 2);
   append_varint(out, bytes.size());
@@ -51,7 +54,8 @@ void append_bytes(std::string& out, int field, std::string_view bytes) {
 std::string event_head(int64_t step) {
   std::string event;
   append_key(event, 1, 1);
-  append_raw(event, std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
+  append_raw(event,
+             std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count());
   append_key(event, 2, 0);
   append_varint(event, uint64_t(step));
   return event;
@@ -130,7 +134,8 @@ EventFile::~EventFile() {
 
 void EventFile::truncate(int64_t last_step) {
   const size_t end = end_of_records(read_file(path_), last_step);
-  if (ftruncate(file_, off_t(end)) != 0) runtime_failure("cannot cut {} back: {}", path_, std::strerror(errno));
+  if (ftruncate(file_, off_t(end)) != 0)
+    runtime_failure("cannot cut {} back: {}", path_, std::strerror(errno));
   if (end == 0) {
     std::string event = event_head(0);
     append_bytes(event, 3, "brain.Event:2");

@@ -1,5 +1,5 @@
-// TensorBoard event files: records of a length, its masked CRC-32C, a protobuf Event and the payload's masked CRC-32C
-// (TensorFlow's TFRecord framing and event.proto, summary.proto).
+// TensorBoard event files: records of a length, its masked CRC-32C, a protobuf Event and the payload's masked
+// CRC-32C (TensorFlow's TFRecord framing and event.proto, summary.proto).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ uint32_t masked_crc32c(std::string_view data);  // rotated and offset, as TFReco
 // Appends scalars to one event file of a folder.
 class EventFile {
  public:
-  // Opens the folder's event file, or creates it, and drops every record after last_step and a record cut short by
-  // a crash, so that a resumed run shows each step once. Throws RuntimeFailure naming the path.
+  // Opens the folder's event file, or creates it, and drops every record after last_step and a record cut
+  // short by a crash, so that a resumed run shows each step once. Throws RuntimeFailure naming the path.
   EventFile(const std::string& folder, int64_t last_step);
   ~EventFile();
   EventFile(const EventFile&) = delete;

@@ -17,8 +17,8 @@ class Hook {
 
   virtual void on_start(Trainer&) {}     // state is initialised or restored; state().step is where it starts
   virtual void before_step(Trainer&) {}  // before the batch is taken
-  // Gradients, loss and norm are there, the weights are still old. A hook may set record.applied to false, or roll
-  // the trainer back; then the later points of this step are not called.
+  // Gradients, loss and norm are there, the weights are still old. A hook may set record.applied to false, or
+  // roll the trainer back; then the later points of this step are not called.
   virtual void before_update(Trainer&, StepRecord&) {}
   virtual void after_step(Trainer&, const StepRecord&) {}
   virtual void on_phase(Trainer&, const char*) {}  // "step", "eval", "save": what the loop does next

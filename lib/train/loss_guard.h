@@ -15,10 +15,10 @@ class LossGuard {
  public:
   explicit LossGuard(const GuardSection& section) : section_(section) {}
 
-  // Judges a step before its update. A step is bad if its loss or gradient norm is not finite, or, with a spike_factor,
-  // if its loss exceeds spike_factor times the mean of the last spike_window good losses (once there are that many).
-  // skip and rollback turn into stop when their budget is spent: max_skips bad steps in a row, max_rollbacks rollbacks
-  // in the run.
+  // Judges a step before its update. A step is bad if its loss or gradient norm is not finite, or, with a
+  // spike_factor, if its loss exceeds spike_factor times the mean of the last spike_window good losses (once
+  // there are that many). skip and rollback turn into stop when their budget is spent: max_skips bad steps in
+  // a row, max_rollbacks rollbacks in the run.
   Verdict judge(double loss, double grad_norm);
   const std::string& reason() const { return reason_; }  // of the last verdict that was not good
 

@@ -11,7 +11,8 @@ namespace shoal {
 
 int32_t sample(std::span<const float> logits, const Sampling& options, double uniform) {
   SHOAL_CHECK(!logits.empty());
-  if (options.temperature == 0) return int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
+  if (options.temperature == 0)
+    return int32_t(std::max_element(logits.begin(), logits.end()) - logits.begin());
 
   std::vector<int32_t> ids(logits.size());
   std::iota(ids.begin(), ids.end(), 0);
@@ -19,8 +20,7 @@ int32_t sample(std::span<const float> logits, const Sampling& options, double un
     const float la = logits[size_t(a)], lb = logits[size_t(b)];
     return la > lb || (la == lb && a < b);
   };
-  const size_t kept =
-      options.top_k > 0 ? std::min(ids.size(), size_t(options.top_k)) : ids.size();
+  const size_t kept = options.top_k > 0 ? std::min(ids.size(), size_t(options.top_k)) : ids.size();
   std::partial_sort(ids.begin(), ids.begin() + ptrdiff_t(kept), ids.end(), before);
 
   std::vector<double> probability(kept);

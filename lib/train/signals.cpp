@@ -50,14 +50,20 @@ StopSignals::~StopSignals() {
   for (int i = 0; i < count; ++i) sigaction(stop_signals[i], &former_[i], nullptr);
 }
 
-int StopSignals::received() { return g_received; }
+int StopSignals::received() {
+  return g_received;
+}
 
 const char* signal_name(int signal) {
   switch (signal) {
-    case SIGTERM: return "SIGTERM";
-    case SIGUSR1: return "SIGUSR1";
-    case SIGINT: return "SIGINT";
-    default: return "a signal";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGINT:
+      return "SIGINT";
+    default:
+      return "a signal";
   }
 }
 

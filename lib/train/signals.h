@@ -5,9 +5,10 @@
 
 namespace shoal {
 
-// While one of these lives, the first of the signals only sets a flag. A second one ends the process at once, with
-// code 128 + signal; deliveries within half a second of the first count as one, because launchers and terminals send
-// a signal both to the process and to its group. Former handlers come back at the end. At most one at a time.
+// While one of these lives, the first of the signals only sets a flag. A second one ends the process at once,
+// with code 128 + signal; deliveries within half a second of the first count as one, because launchers and
+// terminals send a signal both to the process and to its group. Former handlers come back at the end. At most
+// one at a time.
 class StopSignals {
  public:
   StopSignals();

@@ -62,7 +62,8 @@ void Trainer::take(Start& start) {
       return;
     case StartMode::fork:
       restore_weights(*start.checkpoint, model_->parameters(), runtime_.context());
-      log_.info("forked: the weights of {}, step {}", start.checkpoint->path(), start.checkpoint->info().step);
+      log_.info("forked: the weights of {}, step {}", start.checkpoint->path(),
+                start.checkpoint->info().step);
       return;
     case StartMode::branch:
     case StartMode::resume:

@@ -29,7 +29,8 @@ std::vector<std::vector<std::string>> rows(const std::string& file) {
 }
 
 shoal::LawTerm term(const std::string& name) {
-  for (auto t : {shoal::LawTerm::width, shoal::LawTerm::depth, shoal::LawTerm::params, shoal::LawTerm::tokens}) {
+  for (auto t :
+       {shoal::LawTerm::width, shoal::LawTerm::depth, shoal::LawTerm::params, shoal::LawTerm::tokens}) {
     if (shoal::name_of(t) == name) return t;
   }
   throw std::runtime_error("unknown term " + name);

@@ -11,7 +11,8 @@ inline std::string law_data(const std::string& name) {
   return std::string(SHOAL_SOURCE_DIR) + "/tests/data/laws/" + name;
 }
 
-// The Gemstones points of one published set; without_embeddings takes `embeddings` times 50304 * width off the count.
+// The Gemstones points of one published set; without_embeddings takes
+// `embeddings` times 50304 * width off the count.
 inline std::vector<shoal::LawPoint> gemstones(const std::string& set, int without_embeddings = 0) {
   auto points = shoal::read_law_points(law_data("wandb_df_for_fitting_" + set + ".jsonl"));
   for (auto& p : points) p.params -= without_embeddings * 50304 * p.width;

@@ -44,7 +44,7 @@ TEST_CASE("approach 1 reproduces every published regression") {
           const LawPoint& p = points[i];
           const double params = p.params - (bare ? 2 * 50304 * p.width : 0);
           x.push_back(p.flops);
-          y.push_back(std::string(target) == "params" ? params
+          y.push_back(std::string(target) == "params"   ? params
                       : std::string(target) == "tokens" ? p.tokens
                                                         : p.tokens / params);
         }
@@ -58,7 +58,8 @@ TEST_CASE("approach 1 reproduces every published regression") {
   CHECK(compared == int(published_lines().size()));
 }
 
-TEST_CASE("the objective at all published parameter sets is the published one, and our minimum is not above it") {
+TEST_CASE(
+    "the objective at all published parameter sets is the published one, and our minimum is not above it") {
   const auto fits = published_fits();
   CHECK(fits.size() == 42);
   for (const auto& published : fits) {
@@ -66,7 +67,8 @@ TEST_CASE("the objective at all published parameter sets is the published one, a
     CAPTURE(published.set);
     const auto points = gemstones(published.set, published.no_embeds ? 1 : 0);
     CHECK(points.size() == published.points);
-    CHECK(std::abs(law_objective(published.fit, points, published.delta) - published.fit.objective) < 0.6e-10);
+    CHECK(std::abs(law_objective(published.fit, points, published.delta) - published.fit.objective) <
+          0.6e-10);
     const ParametricLaw ours = refine_law(published.fit, points, published.delta);
     CHECK(ours.objective <= published.fit.objective + 0.6e-10);
   }
@@ -125,6 +127,6 @@ TEST_CASE("points that cannot be fitted are refused with the reason") {
   CHECK_THROWS_WITH_AS(fit_law(points, {LawTerm::params, LawTerm::tokens}, {}),
                        doctest::Contains("the term params cannot be identified"), UserError);
   points.resize(3);
-  CHECK_THROWS_WITH_AS(fit_law(points, {LawTerm::params, LawTerm::tokens}, {}), doctest::Contains("too few points"),
-                       UserError);
+  CHECK_THROWS_WITH_AS(fit_law(points, {LawTerm::params, LawTerm::tokens}, {}),
+                       doctest::Contains("too few points"), UserError);
 }

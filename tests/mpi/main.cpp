@@ -1,5 +1,5 @@
-// A doctest main for tests that run on several ranks: every rank runs the same cases in the same order; only rank 0
-// reports, and a failure on any rank fails the program.
+// A doctest main for tests that run on several ranks: every rank runs the same cases in the same order; only
+// rank 0 reports, and a failure on any rank fails the program.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "main.h"
 
@@ -11,7 +11,9 @@ namespace {
 const shoal::MpiSession* session = nullptr;
 }
 
-const shoal::MpiSession& mpi_session() { return *session; }
+const shoal::MpiSession& mpi_session() {
+  return *session;
+}
 
 int main(int argc, char** argv) {
   shoal::MpiSession mpi;

@@ -10,7 +10,9 @@ using namespace shoal;
 namespace {
 
 // Element i of rank r's contribution: different for each, exact in bf16.
-float contribution(int rank, int64_t i) { return float((rank + 1) * ((i % 7) - 3)); }
+float contribution(int rank, int64_t i) {
+  return float((rank + 1) * ((i % 7) - 3));
+}
 
 template <typename T>
 std::vector<T> fill(int rank, int64_t count) {
@@ -24,7 +26,9 @@ View view(std::vector<T>& values) {
   return View(values.data(), dtype_of<T>(), Shape{int64_t(values.size())});
 }
 
-std::unique_ptr<Communicator> world() { return make_mpi_communicator(mpi_session(), 0, mpi_session().rank(), "world", {}); }
+std::unique_ptr<Communicator> world() {
+  return make_mpi_communicator(mpi_session(), 0, mpi_session().rank(), "world", {});
+}
 
 template <typename T>
 void check_all_reduce(int64_t count) {
@@ -124,11 +128,13 @@ TEST_CASE("groups split the world") {
 
 TEST_CASE("a collective that never completes is an error that names its label") {
   if (mpi_session().size() == 1) return;
-  auto comm = make_mpi_communicator(mpi_session(), 0, mpi_session().rank(), "world", {.timeout_seconds = 0.2});
+  auto comm =
+      make_mpi_communicator(mpi_session(), 0, mpi_session().rank(), "world", {.timeout_seconds = 0.2});
   std::vector<int32_t> value(1);
   if (comm->rank() == 0) {
     Request request = comm->recv(view(value), 1, "layer 3, dI");
-    CHECK_THROWS_WITH_AS(request.wait(), doctest::Contains("layer 3, dI (world group) did not finish within 0.2 s"),
+    CHECK_THROWS_WITH_AS(request.wait(),
+                         doctest::Contains("layer 3, dI (world group) did not finish within 0.2 s"),
                          std::exception);
     world()->barrier("after");
     world()->barrier("after");

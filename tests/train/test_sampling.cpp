@@ -16,7 +16,8 @@ namespace {
 // The distribution by the definitions, the slow way: sort, cut, renormalise.
 std::map<int32_t, double> brute_force(const std::vector<float>& logits, const Sampling& options) {
   std::vector<std::pair<double, int32_t>> sorted;
-  for (size_t i = 0; i < logits.size(); ++i) sorted.push_back({-double(logits[i]) / options.temperature, int32_t(i)});
+  for (size_t i = 0; i < logits.size(); ++i)
+    sorted.push_back({-double(logits[i]) / options.temperature, int32_t(i)});
   std::sort(sorted.begin(), sorted.end());
   if (options.top_k > 0 && sorted.size() > size_t(options.top_k)) sorted.resize(size_t(options.top_k));
   double total = 0;
@@ -44,8 +45,9 @@ std::vector<float> random_logits(size_t n, unsigned seed) {
 }  // namespace
 
 TEST_CASE("sampling follows the brute-force distribution") {
-  for (const Sampling options : {Sampling{1, 0, 1}, Sampling{0.7, 5, 1}, Sampling{1.3, 0, 0.8}, Sampling{1, 7, 0.6},
-                                 Sampling{1, 1, 1}, Sampling{1, 0, 1e-9}, Sampling{1, 1000, 1}}) {
+  for (const Sampling options :
+       {Sampling{1, 0, 1}, Sampling{0.7, 5, 1}, Sampling{1.3, 0, 0.8}, Sampling{1, 7, 0.6}, Sampling{1, 1, 1},
+        Sampling{1, 0, 1e-9}, Sampling{1, 1000, 1}}) {
     const std::vector<float> logits = random_logits(23, 7);
     const auto expected = brute_force(logits, options);
     // A fine even grid of draws: the share of a token is its probability to within a draw.
