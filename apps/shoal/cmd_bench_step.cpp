@@ -26,13 +26,13 @@ void print_kinds(const StepBench& bench) {
   for (const auto& [kind, time] : rows) {
     known += time.seconds;
     fmt::print("{:<18}{:>7}{:>10.2f}{:>7.1f}%", kind, time.calls, 1e3 * time.seconds,
-               100 * time.seconds / bench.timed_seconds);
+               100 * time.seconds / bench.best_seconds);
     if (time.flops > 0) fmt::print("{:>10.0f}", time.flops / time.seconds / 1e9);
     fmt::print("\n");
   }
-  const double rest = bench.timed_seconds - known;
+  const double rest = bench.best_seconds - known;
   fmt::print("{:<18}{:>7}{:>10.2f}{:>7.1f}%\n", "everything else", "", 1e3 * rest,
-             100 * rest / bench.timed_seconds);
+             100 * rest / bench.best_seconds);
 }
 
 void print_products(const StepBench& bench) {
@@ -49,9 +49,8 @@ int run(const Invocation& given) {
   const LoadedSpec loaded = spec_of(given, Inputs::unchecked);
   const StepBench bench = bench_step(loaded.spec, given.integer("--steps", 8, 1), !given.has("--quick"));
   const double median = bench.median_seconds(), rate = bench.product_rate();
-  const double best = *std::min_element(bench.seconds.begin(), bench.seconds.end());
   fmt::print("step          {:.1f} ms (median of {}, best {:.1f})\n", 1e3 * median, bench.seconds.size(),
-             1e3 * best);
+             1e3 * bench.best_seconds);
   fmt::print("tokens/s      {:.0f}\n", bench.tokens / median);
   fmt::print("model         {:.0f} GFLOP/s\n", bench.model_flops / median / 1e9);
   if (rate > 0) {

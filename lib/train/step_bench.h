@@ -15,8 +15,8 @@ struct StepBench {
   std::vector<double> seconds;         // of each step after the warm-up
   double tokens = 0, model_flops = 0;  // of a step
   int64_t device_peak = 0;             // bytes: the most that tensors held at once
-  // One further step with a clock at every operation.
-  double timed_seconds = 0;
+  // The fastest of them, and where its time went.
+  double best_seconds = 0;
   std::map<std::string, OpTime> kinds;
   std::map<Product, OpTime> products;
   std::map<Product, double> alone;  // seconds of one such product by itself; empty unless asked for
