@@ -5,8 +5,8 @@
 namespace shoal {
 
 std::shared_ptr<void> CpuDevice::allocate(int64_t bytes) {
-  const BlockCache::Block block = cache_->take(bytes);
-  return {block.data, [cache = cache_, block](void*) { cache->give_back(block); }};
+  const HostHeap::Block block = heap_->take(bytes);
+  return {block.data, [heap = heap_, block](void*) { heap->give_back(block); }};
 }
 
 void CpuDevice::to_host(void* host, const void* device, int64_t bytes) {
