@@ -21,7 +21,7 @@ Var Embedding::forward(Context& context, Tape& tape, const Tensor& tokens) const
   tape.record([this, &context, tokens, first_row, dy = y.grad] {
     context.ops.embedding_grad({.tokens = tokens,
                                 .dy = *dy,
-                                .dtable = grad_to_add(context, table_),
+                                .dtable = grad_to_add(context.ops, table_),
                                 .scale = scale_,
                                 .first_row = first_row});
     dy->reset();

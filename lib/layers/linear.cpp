@@ -52,9 +52,9 @@ void Linear::multiply_grad(Context& context, const View& dy, const View& dx, boo
 
 void Linear::weight_grad(Context& context, const View& dy, const View& x, bool with_bias) const {
   MatmulArgs args{.a = dy, .b = x, .c = {}, .transpose_a = true, .bias = {}};
-  args.c = grad_to_write(weight_, args.accumulate).reshape({out_size(), in_size()});
+  args.c = grad_to_write(context.ops, weight_, args.accumulate).reshape({out_size(), in_size()});
   context.ops.matmul(args);
-  if (bias_ != nullptr && with_bias) context.ops.bias_grad(dy, flat(grad_to_add(context, *bias_)));
+  if (bias_ != nullptr && with_bias) context.ops.bias_grad(dy, flat(grad_to_add(context.ops, *bias_)));
 }
 
 }  // namespace shoal

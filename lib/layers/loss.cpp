@@ -163,7 +163,7 @@ LossSums LossHead::train(Context& context, const Var& x, const Targets& targets,
     dx.b_is_weight = true;
     context.ops.matmul(dx);
     MatmulArgs dweight{.a = dlogits, .b = part, .c = {}, .transpose_a = true, .bias = {}};
-    dweight.c = grad_to_write(weight_, dweight.accumulate);
+    dweight.c = grad_to_write(context.ops, weight_, dweight.accumulate);
     context.ops.matmul(dweight);
   }
   return sums;

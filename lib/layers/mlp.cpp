@@ -77,7 +77,7 @@ void Mlp::backward(Context& context, const Saved& x, Tensor pre, const Tensor& d
         .kind = spec_.activation, .x = pre, .bias = {}, .dy = dactivated, .dx = dpre, .dbias = {}};
     if (up_.bias() != nullptr) {
       args.bias = up_.bias()->master;
-      args.dbias = grad_to_add(context, *up_.bias());
+      args.dbias = grad_to_add(context.ops, *up_.bias());
     }
     context.ops.activation_grad(args);
   }

@@ -46,8 +46,8 @@ void Norm::forward(Context& context, NormArgs args) const {
 void Norm::backward(Context& context, NormGradArgs args) const {
   args.weight = weight_.master;
   args.unit_offset = spec_.unit_offset;
-  args.dweight = grad_to_add(context, weight_);
-  if (bias_ != nullptr) args.dbias = grad_to_add(context, *bias_);
+  args.dweight = grad_to_add(context.ops, weight_);
+  if (bias_ != nullptr) args.dbias = grad_to_add(context.ops, *bias_);
   spec_.rms ? context.ops.rmsnorm_grad(args) : context.ops.layernorm_grad(args);
 }
 

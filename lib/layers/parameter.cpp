@@ -68,18 +68,16 @@ int64_t ParameterRegistry::count() const {
   return total;
 }
 
-void ParameterRegistry::materialize(Context& context, bool training) {
+void ParameterRegistry::materialize(Context& context) {
   for (Parameter& parameter : parameters_) {
     parameter.slab = block_of(parameter.spec.shape, parameter.spec.shard, context.grid, context.at);
     parameter.master = Tensor(context.device, DType::f32, parameter.slab.shape);
     const bool copied = parameter.spec.matrix && context.compute != DType::f32;
     parameter.compute =
         copied ? Tensor(context.device, context.compute, parameter.slab.shape) : parameter.master;
-    if (training) parameter.grad = Tensor(context.device, DType::f32, parameter.slab.shape);
     initialise(context, parameter);
   }
   masters_changed(context);
-  clear_grads();
 }
 
 void ParameterRegistry::masters_changed(Context& context) {
@@ -90,18 +88,19 @@ void ParameterRegistry::masters_changed(Context& context) {
 }
 
 void ParameterRegistry::clear_grads() {
-  for (Parameter& parameter : parameters_) parameter.grad_is_stale = true;
+  for (Parameter& parameter : parameters_) parameter.grad.reset();
 }
 
-const View& grad_to_add(Context& context, Parameter& parameter) {
-  if (parameter.grad_is_stale) context.ops.fill(parameter.grad, 0.0f);
-  parameter.grad_is_stale = false;
-  return parameter.grad;
+const Tensor& grad_to_add(Ops& ops, Parameter& parameter) {
+  bool accumulate = false;
+  const Tensor& grad = grad_to_write(ops, parameter, accumulate);
+  if (!accumulate) ops.fill(grad, 0.0f);
+  return grad;
 }
 
-const View& grad_to_write(Parameter& parameter, bool& accumulate) {
-  accumulate = !parameter.grad_is_stale;
-  parameter.grad_is_stale = false;
+const Tensor& grad_to_write(Ops& ops, Parameter& parameter, bool& accumulate) {
+  accumulate = parameter.grad.defined();
+  if (!accumulate) parameter.grad = Tensor(ops.device(), DType::f32, parameter.slab.shape);
   return parameter.grad;
 }
 

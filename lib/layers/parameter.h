@@ -37,10 +37,9 @@ struct Parameter {
   ParameterSpec spec;
   Slab slab;      // this rank's part
   Tensor master;  // f32
-  Tensor
-      compute;  // the compute type; shares master's memory when that is f32 or the parameter is not a matrix
-  Tensor grad;  // f32; undefined unless training. Holds nothing yet while grad_is_stale.
-  bool grad_is_stale = true;
+  // Of the compute type; shares master's memory when that is f32 or the parameter is not a matrix.
+  Tensor compute;
+  Tensor grad;  // f32; undefined until a backward of this step has reached it
 };
 
 class ParameterRegistry {
@@ -52,21 +51,20 @@ class ParameterRegistry {
   const std::deque<Parameter>& all() const { return parameters_; }
   int64_t count() const;  // global elements
 
-  // Allocates and initialises every parameter for this rank; gradients only for training.
-  void materialize(Context& context, bool training);
+  // Allocates and initialises every parameter for this rank.
+  void materialize(Context& context);
   // After the masters were set from outside (a checkpoint): brings the compute copies up to date.
   void masters_changed(Context& context);
-  // Before a step: the next backward overwrites the gradients.
+  // Before a step: gives the gradients' memory back, so that activations can have it until backward needs it.
   void clear_grads();
 
  private:
   std::deque<Parameter> parameters_;
 };
 
-// For a backward that adds to a gradient: the gradient, holding zeros if nothing was written in this step
-// yet.
-const View& grad_to_add(Context& context, Parameter& parameter);
+// For a backward that adds to a gradient: the gradient, of zeros if nothing has reached it in this step yet.
+const Tensor& grad_to_add(Ops& ops, Parameter& parameter);
 // For a backward that can also overwrite: sets accumulate to whether it must add.
-const View& grad_to_write(Parameter& parameter, bool& accumulate);
+const Tensor& grad_to_write(Ops& ops, Parameter& parameter, bool& accumulate);
 
 }  // namespace shoal

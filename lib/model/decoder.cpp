@@ -118,8 +118,8 @@ const ModelConfig& Decoder::config() const {
 ParameterRegistry& Decoder::parameters() {
   return impl_->registry;
 }
-void Decoder::materialize(bool training) {
-  impl_->registry.materialize(impl_->context, training);
+void Decoder::materialize() {
+  impl_->registry.materialize(impl_->context);
 }
 
 LossSums Decoder::train(const Batch& batch, double divisor) {

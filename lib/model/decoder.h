@@ -58,8 +58,8 @@ class Decoder {
 
   const ModelConfig& config() const;
   ParameterRegistry& parameters();
-  // Allocates the parameters and draws the initial weights; with gradients if training.
-  void materialize(bool training);
+  // Allocates the parameters and draws the initial weights.
+  void materialize();
 
   // Forward and backward. Adds the gradient of
   //   sum over kept targets of (cross-entropy + z_loss * lse^2) / divisor

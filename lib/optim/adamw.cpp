@@ -38,9 +38,8 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
     Parameter& p = *parameter;
     const Tensor& m = state_[i++].value;
     const Tensor& v = state_[i++].value;
-    if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);
     args.param = flat(p.master);
-    args.grad = flat(p.grad);
+    args.grad = flat(grad_to_add(ops_, p));
     args.m = flat(m);
     args.v = flat(v);
     const bool own_copy = p.compute.view().data != p.master.view().data;

@@ -8,8 +8,8 @@ namespace shoal {
 double gradient_norm(const ParameterRegistry& parameters, Ops& ops) {
   double sum = 0;
   for (const Parameter& p : parameters.all()) {
-    if (!p.grad_is_stale)
-      sum += ops.sum_squares(p.grad);  // stale: no backward has reached it, the gradient is zero
+    // One that no backward has reached is zero.
+    if (p.grad.defined()) sum += ops.sum_squares(p.grad);
   }
   return std::sqrt(sum);
 }

@@ -69,8 +69,7 @@ void Jorge::apply(int64_t update, double lr, double gradient_scale) {
   const bool refresh = (update - 1) % section_.jorge.refresh_every == 0;
   for (const Matrix& matrix : matrices_) {
     Parameter& p = *matrix.parameter;
-    if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);
-    const View gradient = as_matrix(p.grad, p.spec), weight = as_matrix(p.master, p.spec);
+    const View gradient = as_matrix(grad_to_add(ops_, p), p.spec), weight = as_matrix(p.master, p.spec);
     for (int64_t b = 0; refresh && b < matrix.blocks.count(); ++b) {
       const View g = matrix.blocks.of(gradient, b);
       jorge_refresh(ops_, workspace_, factor_of(matrix.left, b, g.dim(0)), g, JorgeSide::left);

@@ -39,8 +39,7 @@ void Muon::apply(int64_t update, double lr, double gradient_scale) {
   rest_.apply(update, lr, gradient_scale);
   for (size_t i = 0; i < matrices_.size(); ++i) {
     Parameter& p = *matrices_[i];
-    if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);
-    const View momentum = as_matrix(state_[i].value, p.spec), gradient = as_matrix(p.grad, p.spec);
+    const View momentum = as_matrix(state_[i].value, p.spec), gradient = as_matrix(grad_to_add(ops_, p), p.spec);
     ops_.axpby(float(gradient_scale), gradient, float(section_.momentum), momentum);
     const Tensor step(ops_.device(), DType::f32, momentum.shape);
     ops_.axpby(float(gradient_scale), gradient, 0.0f, step);

@@ -14,9 +14,8 @@ Sgd::Sgd(const OptimizerSection& section, std::vector<Parameter*> parameters, Op
 void Sgd::apply(int64_t, double lr, double gradient_scale) {
   for (size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& p = *parameters_[i];
-    if (p.grad_is_stale) ops_.fill(p.grad, 0.0f);
     const double decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
-    ops_.axpby(float(gradient_scale), p.grad, float(section_.momentum), state_[i].value);
+    ops_.axpby(float(gradient_scale), grad_to_add(ops_, p), float(section_.momentum), state_[i].value);
     ops_.axpby(float(-lr), state_[i].value, float(1 - lr * decay), p.master);
     update_compute_copy(p, ops_);
   }

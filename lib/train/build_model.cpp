@@ -7,7 +7,7 @@
 
 namespace shoal {
 
-std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context, bool training) {
+std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context) {
   // The tokenizer is opened only where its size matters: reading a large one takes a while.
   const int64_t tokenizer_vocab = spec.model.vocab_size > 0 || spec.data.tokenizer.empty()
                                       ? 0
@@ -17,7 +17,7 @@ std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context, bool
   options.z_loss = spec.loss.z_loss;
   options.loss_chunk = spec.loss.chunk;
   auto model = std::make_unique<Decoder>(resolve_model(spec.model, tokenizer_vocab), context, options);
-  model->materialize(training);
+  model->materialize();
   return model;
 }
 

@@ -10,8 +10,8 @@
 
 namespace shoal {
 
-// With initial weights, and gradients if training. Throws UserError for shapes that cannot be built.
-std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context, bool training);
+// With initial weights. Throws UserError for shapes that cannot be built.
+std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context);
 
 // "gpt-neox: 6 layers, hidden 512, 8 heads, vocabulary 50304; 70.4M parameters, 18.9M without embeddings;
 // bf16"

@@ -21,7 +21,7 @@ class Stepper {
   Stepper(const RunSpec& spec, Context& context)
       : spec_(spec),
         ops_(context.ops),
-        model_(build_model(spec, context, true)),
+        model_(build_model(spec, context)),
         optimizer_(make_optimizer(spec.optimizer, model_->parameters(), context.ops)) {
     const int64_t count = spec.batch.global * spec.data.seq_length;
     const Philox random(spec.run.seed, "bench");

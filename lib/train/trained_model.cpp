@@ -13,7 +13,7 @@ TrainedModel::TrainedModel(const std::string& path, const std::vector<std::strin
   checkpoint_ = reader.path();
   step_ = reader.info().step;
   runtime_ = std::make_unique<Runtime>(spec_);
-  model_ = build_model(spec_, runtime_->context(), false);
+  model_ = build_model(spec_, runtime_->context());
   restore_weights(reader, model_->parameters(), runtime_->context());
 }
 

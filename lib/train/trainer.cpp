@@ -31,7 +31,7 @@ Trainer::Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const st
       log_(log),
       runtime_(loaded.spec),
       stop_poll_(runtime_.world(), loaded.spec.run.time_limit_minutes),
-      model_(build_model(loaded.spec, runtime_.context(), true)),
+      model_(build_model(loaded.spec, runtime_.context())),
       optimizer_(make_optimizer(loaded.spec.optimizer, model_->parameters(), runtime_.ops())),
       schedule_(loaded.spec.schedule, loaded.spec.optimizer.lr, loaded.spec.run.steps),
       data_(loaded.spec, samples_needed(loaded.spec)),

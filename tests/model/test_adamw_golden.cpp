@@ -16,7 +16,7 @@ TEST_CASE("50 steps of AdamW with clipping follow PyTorch's losses and weights")
   const auto ops = make_ops(*device);
   Context context = make_local_context(*device, *ops, DType::f32, 1);
   Decoder model(golden.config(), context, {});
-  model.materialize(true);
+  model.materialize();
   golden.load("weight", model, context);
 
   const auto hyper = nlohmann::json::parse(golden.hyper());

@@ -20,7 +20,7 @@ Result run(const Golden& golden, DType compute) {
   const auto ops = make_ops(*device);
   Context context = make_local_context(*device, *ops, compute, 1);
   Decoder model(golden.config(), context, {.z_loss = golden.z_loss(), .loss_chunk = 19});
-  model.materialize(true);
+  model.materialize();
   golden.load("weight", model, context);
 
   const auto tokens = golden.ints("tokens"), targets = golden.ints("targets");

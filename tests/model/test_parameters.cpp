@@ -15,13 +15,13 @@ TEST_CASE("initial weights belong to the global element, on any grid") {
   const auto ops = make_ops(*device);
   Context context = make_local_context(*device, *ops, DType::f32, 9);
   Decoder whole(tiny_neox(), context, {});
-  whole.materialize(false);
+  whole.materialize();
 
   context.grid.size = {2, 3, 1, 1};
   for (int rank = 0; rank < 6; ++rank) {
     context.at = coordinates_of(context.grid, rank);
     Decoder part(tiny_neox(), context, {});
-    part.materialize(false);
+    part.materialize();
     for (const Parameter& parameter : part.parameters().all()) {
       CAPTURE(parameter.spec.name);
       View expected = whole.parameters().find(parameter.spec.name)->master;
@@ -67,7 +67,7 @@ TEST_CASE("decay is for matrices and embeddings only") {
   const auto ops = make_ops(*device);
   Context context = make_local_context(*device, *ops, DType::bf16, 9);
   Decoder model(tiny_neox(), context, {});
-  model.materialize(false);
+  model.materialize();
   for (const Parameter& p : model.parameters().all()) {
     CAPTURE(p.spec.name);
     const bool vector = p.spec.name.find("norm") != std::string::npos || p.spec.name.ends_with(".bias");

@@ -44,7 +44,7 @@ struct TestModel {
         ops(make_ops(*device)),
         context(make_local_context(*device, *ops, compute, seed)),
         model(config, context, options) {
-    model.materialize(true);
+    model.materialize();
   }
   std::vector<float> values(const Tensor& tensor) const {
     std::vector<float> host(static_cast<size_t>(tensor.numel()));

@@ -24,7 +24,7 @@ struct Fixture {
     spec.init = InitRule::normal(0.5);
     spec.decay = spec.matrix = true;
     Parameter& p = registry.add(spec);
-    registry.materialize(context, true);
+    registry.materialize(context);
     return p;
   }
   static void fill(const Tensor& tensor, uint64_t seed) {
@@ -75,8 +75,7 @@ TEST_CASE("sgd follows its rule in double precision") {
   std::vector<double> weight(12), momentum(12, 0.0);
   for (size_t i = 0; i < 12; ++i) weight[i] = double(p.master.view().as<float>()[i]);
   for (int update = 1; update <= 20; ++update) {
-    Fixture::fill(p.grad, uint64_t(update));
-    p.grad_is_stale = false;
+    Fixture::fill(grad_to_add(*f.ops, p), uint64_t(update));
     sgd.apply(update, 0.05, 0.5);
     for (size_t i = 0; i < 12; ++i) {
       momentum[i] = 0.8 * momentum[i] + 0.5 * double(p.grad.view().as<float>()[i]);
@@ -94,8 +93,7 @@ TEST_CASE("muon moves a matrix by about the learning rate times 0.2 in every ele
   OptimizerSection section;
   section.weight_decay = 0;
   Muon muon(section, {&p}, *f.ops);
-  Fixture::fill(p.grad, 9);
-  p.grad_is_stale = false;
+  Fixture::fill(grad_to_add(*f.ops, p), 9);
   muon.apply(1, 0.01, 1.0);
   double sum = 0;
   for (int64_t i = 0; i < 128; ++i) {

@@ -26,7 +26,7 @@ struct Fixture {
     section.init = section.output_init = "normal";
     section.init_std = 0.3;  // logits with clear winners
     model = std::make_unique<Decoder>(resolve_model(section, 0), context, DecoderOptions{});
-    model->materialize(false);
+    model->materialize();
   }
 
   std::vector<float> last_logits(const std::vector<int32_t>& tokens, int64_t choices) {
