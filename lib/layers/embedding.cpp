@@ -3,13 +3,13 @@
 namespace shoal {
 
 Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string& name, int64_t vocab_size,
-                                 int64_t hidden_size, const InitRule& init) {
+                                 int64_t hidden_size, const InitRule& init, bool is_head) {
   return registry.add({.name = name,
                        .shape = {vocab_size, hidden_size},
                        .shard = {.x_dim = 0, .y_dim = 1, .z_flat = true},
                        .init = init,
                        .decay = true,
-                       .matrix = true,
+                       .matrix = is_head,
                        .vocabulary = true});
 }
 

@@ -9,9 +9,10 @@
 
 namespace shoal {
 
-// A [V, H] matrix that is an input embedding, an output head, or both (tied).
+// A [V, H] matrix that is an input embedding, an output head, or both (tied). The head is read by products;
+// an embedding alone is not, and needs no copy in the compute type.
 Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string& name, int64_t vocab_size,
-                                 int64_t hidden_size, const InitRule& init);
+                                 int64_t hidden_size, const InitRule& init, bool is_head);
 
 class Embedding {
  public:

@@ -112,11 +112,12 @@ double LossSums::plain_loss() const {
 
 int64_t LossHead::chunk_rows(int64_t rows) const {
   if (options_.chunk > 0) return std::min(options_.chunk, rows);
-  // Few enough rows that the logits are a small part of the memory, enough of them that the products stay
-  // large and the weight's gradient is not read and written too often.
+  // Even chunks of few enough rows that the logits are a small part of the memory, enough of them that the
+  // products stay large and the weight's gradient is not read and written too often.
   constexpr int64_t logits_bytes = int64_t{64} << 20;
-  const int64_t fit = logits_bytes / (weight_.slab.shape[0] * size_of(DType::f32));
-  return std::min(rows, std::clamp(fit / 64 * 64, int64_t{256}, int64_t{2048}));
+  const int64_t fit = std::max(logits_bytes / (weight_.slab.shape[0] * size_of(DType::f32)), int64_t{256});
+  const int64_t chunks = (rows + fit - 1) / fit;
+  return std::min(rows, ((rows + chunks - 1) / chunks + 15) / 16 * 16);
 }
 
 void LossHead::logits(Context& context, const View& x, const View& logits) const {
@@ -145,8 +146,9 @@ LossSums LossHead::train(Context& context, const Var& x, const Targets& targets,
   const View& rows = x.value;
   const int64_t M = rows.dim(0), V = weight_.slab.shape[0], C = chunk_rows(M);
   Tensor logits_memory(context.device, DType::f32, {C, V});
-  const bool in_place = rows.dtype == DType::f32;
-  Tensor dlogits_memory = in_place ? logits_memory : Tensor(context.device, rows.dtype, {C, V});
+  // In the compute type, each row where that row of the logits was.
+  const View all_dlogits(logits_memory.view().data, rows.dtype, {C, V},
+                         {V * size_of(DType::f32) / size_of(rows.dtype), 1});
   *x.grad = Tensor(context.device, rows.dtype, rows.shape);
   ChunkLoss chunk(context, C);
   LossSums sums;
@@ -154,7 +156,7 @@ LossSums LossHead::train(Context& context, const Var& x, const Targets& targets,
     const int64_t count = std::min(C, M - begin);
     const View part = rows.slice(0, begin, count);
     const View chunk_logits = logits_memory.view().slice(0, 0, count);
-    const View dlogits = dlogits_memory.view().slice(0, 0, count);
+    const View dlogits = all_dlogits.slice(0, 0, count);
     logits(context, part, chunk_logits);
     chunk.read(chunk_logits, offset(targets, begin), sums, nullptr);
     chunk.gradient(chunk_logits, offset(targets, begin), 1.0 / divisor, options_.z_loss, dlogits);

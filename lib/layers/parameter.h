@@ -28,7 +28,7 @@ struct ParameterSpec {
   ShardRule shard;
   InitRule init;
   bool decay = false;       // weight decay applies (matrices and embeddings)
-  bool matrix = false;      // read by matrix products in the compute type; else kept in f32 (norms, biases)
+  bool matrix = false;      // read by matrix products in the compute type; else kept in f32 alone
   bool vocabulary = false;  // an embedding table or an output head
   int output_dims = 1;      // of a matrix: how many leading dims are its rows; the others are its columns
 };

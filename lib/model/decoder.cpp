@@ -63,14 +63,14 @@ struct Decoder::Impl {
       : config(c),
         context(ctx),
         options(o),
-        table(
-            add_vocabulary_matrix(registry, "embedding.weight", c.vocab_size, c.hidden_size, input_init(c))),
+        table(add_vocabulary_matrix(registry, "embedding.weight", c.vocab_size, c.hidden_size, input_init(c),
+                                    c.tie_embeddings)),
         embedding(table, c.embedding_scale),
         blocks(make_blocks()),
         final_norm(registry, norm_spec(c, "final_norm")),
-        head(c.tie_embeddings
-                 ? table
-                 : add_vocabulary_matrix(registry, "head.weight", c.vocab_size, c.hidden_size, input_init(c)),
+        head(c.tie_embeddings ? table
+                              : add_vocabulary_matrix(registry, "head.weight", c.vocab_size, c.hidden_size,
+                                                      input_init(c), true),
              {o.z_loss, o.loss_chunk}) {}
 
   std::deque<Block> make_blocks() {

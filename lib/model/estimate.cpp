@@ -54,23 +54,29 @@ double jorge_factors(const MatrixShape& shape, double cap) {
   return row_parts * column_parts * (rows * rows + columns * columns);
 }
 
-// The CPU backend keeps a packed copy of a matrix for the forward and one for the backward product, unless
-// the matrix is large (ops/cpu/gemm_onednn.cpp).
-double packed_bytes(const ModelConfig& m, double bytes) {
+// The CPU backend keeps a packed copy of a matrix for the forward and one for the backward product once it
+// has been used twice since the last update, unless the matrix is large (ops/cpu/gemm_onednn.cpp). The head
+// is used for every chunk of logits, the rest for every pass.
+double packed_bytes(const ModelConfig& m, double bytes, bool several_chunks, bool several_passes) {
   constexpr double kLargest = 32.0 * 1024 * 1024;
   const auto copies = [&](const MatrixShape& shape) {
     const double size = shape.rows * shape.columns * bytes;
     return size <= kLargest ? 2 * size : 0;
   };
-  double sum = copies({double(m.vocab_size), double(m.hidden_size)});
-  for (const MatrixShape& shape : layer_matrices(m)) sum += double(m.num_layers) * copies(shape);
+  double sum = 0;
+  if (several_chunks || several_passes) sum += copies({double(m.vocab_size), double(m.hidden_size)});
+  if (several_passes) {
+    for (const MatrixShape& shape : layer_matrices(m)) sum += double(m.num_layers) * copies(shape);
+  }
   return sum;
 }
 
+// As the loss head chooses.
 double rows_of_logits(const RunSpec& spec, const ModelConfig& m, double rows) {
   if (spec.loss.chunk > 0) return std::min(double(spec.loss.chunk), rows);
-  constexpr double kTarget = 64.0 * 1024 * 1024;  // bytes, as the loss head chooses
-  return std::min(rows, std::clamp(kTarget / (double(m.vocab_size) * kF32), 256.0, 2048.0));
+  constexpr double kTarget = 64.0 * 1024 * 1024;  // bytes
+  const double fit = std::max(std::floor(kTarget / (double(m.vocab_size) * kF32)), 256.0);
+  return std::min(rows, std::ceil(rows / std::ceil(rows / fit) / 16) * 16);
 }
 
 }  // namespace
@@ -79,20 +85,35 @@ MemoryEstimate estimate_memory(const RunSpec& spec, const ModelConfig& m) {
   const double parameters = double(m.parameter_count());
   const double rows = double(spec.batch.micro) * double(spec.data.seq_length);
   const double bytes = type_bytes(spec);
+  const double head = double(m.vocab_size) * double(m.hidden_size);
   const double layer = rows * (kept_elements(m) * bytes + kept_f32(m) * kF32);
+  const bool accumulates = spec.batch.global > spec.batch.micro;
   MemoryEstimate e;
-  e.weights = parameters * (kF32 + (bytes < kF32 ? bytes : 0));
-  e.gradients = parameters * kF32;
+  // An embedding that is not the head as well is read in f32.
+  const double copied = m.tie_embeddings ? parameters : parameters - head;
+  e.weights = parameters * kF32 + (bytes < kF32 ? copied * bytes : 0);
   e.optimizer = optimizer_elements(spec.optimizer, m) * kF32;
+  if (spec.checkpoint.background) e.snapshot = checkpoint_bytes(spec, m);
+  const double chunk = rows_of_logits(spec, m, rows);
+  e.packed = packed_bytes(m, bytes, chunk < rows, accumulates);
+
+  // The logits are gone when the first layer's backward begins.
+  const double logits = chunk * double(m.vocab_size) * kF32;
+  const double backward = rows * backward_elements(m) * bytes;
   e.activations = spec.precision.recompute
                       ? double(m.num_layers) * rows * double(m.hidden_size) * bytes + layer
                       : double(m.num_layers) * layer;
-  e.packed = packed_bytes(m, bytes);
-  const double logits = rows_of_logits(spec, m, rows) * double(m.vocab_size);
-  // The logits are gone when the first layer's backward begins.
-  const double backward = rows * backward_elements(m) * bytes;
-  e.workspace = std::max(logits * (bytes < kF32 ? kF32 + bytes : kF32), backward);
-  if (spec.checkpoint.background) e.snapshot = checkpoint_bytes(spec, m);
+  e.workspace = std::max(logits, backward);
+  e.gradients = (accumulates ? parameters : head) * kF32;
+  // Gradients take memory as the backward pass reaches them, which frees activations at the same time: a step
+  // of one pass has its peak either when that begins or when it ends.
+  // A product that reads its input transposed turns it over first.
+  const double at_the_end = parameters * kF32 + layer + backward + rows * double(m.intermediate_size) * bytes;
+  if (!accumulates && at_the_end > e.gradients + e.activations + e.workspace) {
+    e.workspace = at_the_end - parameters * kF32 - layer;
+    e.gradients = parameters * kF32;
+    e.activations = layer;
+  }
   return e;
 }
 

@@ -9,8 +9,8 @@ namespace shoal {
 // Bytes of the tensors that are alive at the peak, on one rank that holds the whole model. The process holds
 // more: the program itself, and blocks of other sizes that the device keeps for reuse.
 struct MemoryEstimate {
-  double weights = 0;      // f32 masters, and bf16 copies of the matrices
-  double packed = 0;       // matrices once more in each order that the CPU's products read them in
+  double weights = 0;  // f32 masters, and bf16 copies of the matrices
+  double packed = 0;   // matrices once more in each order that the CPU's products read them in, if used again
   double gradients = 0;    // f32
   double optimizer = 0;    // f32
   double activations = 0;  // of one pass, kept for backward

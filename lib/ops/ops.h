@@ -125,7 +125,7 @@ struct AttentionGradArgs {  // S == T here; dq, dk, dv are strided like q, k, v 
 };
 
 // y [M, H] = scale * table[tokens[i]]; tokens [M] i32 are in 0 .. V-1 less first_row (a vocabulary shard:
-// rows outside it give zeros). table [V, H] has the compute type.
+// rows outside it give zeros). table [V, H] has the compute type or is f32.
 struct EmbeddingArgs {
   View tokens, table, y;
   float scale = 1.0f;
@@ -145,7 +145,7 @@ struct SoftmaxStatsArgs {
   View maximum, sum_exp, target_logit;
   int64_t first_column = 0;
 };
-// dlogits [M, V] (compute type; may alias the logits' memory when f32) of
+// dlogits [M, V] (compute type; each row may begin where that row of the logits does, and overwrite it) of
 //   sum_i weight[i] * (lse_i - logit_target) + z_weight[i] * lse_i^2.
 // lse [M], weight [M], z_weight [M] (optional) f32. Rows of weight 0 give zeros.
 struct SoftmaxGradArgs {

@@ -72,7 +72,8 @@ TEST_CASE("decay is for matrices and embeddings only") {
     CAPTURE(p.spec.name);
     const bool vector = p.spec.name.find("norm") != std::string::npos || p.spec.name.ends_with(".bias");
     CHECK(p.spec.decay == !vector);
-    CHECK(p.compute.dtype() == (vector ? DType::f32 : DType::bf16));
+    // An embedding that is not the head as well is read in f32.
+    CHECK(p.compute.dtype() == (vector || p.spec.name == "embedding.weight" ? DType::f32 : DType::bf16));
   }
 }
 

@@ -24,7 +24,7 @@ Measured run_step(const RunSpec& spec, const ModelConfig& config) {
   Context context =
       make_local_context(*device, *ops, spec.precision.compute == "bf16" ? DType::bf16 : DType::f32, 1);
   Decoder model(config, context, {.recompute = spec.precision.recompute});
-  model.materialize(true);
+  model.materialize();
   const auto optimizer = make_optimizer(spec.optimizer, model.parameters(), *ops);
   model.parameters().clear_grads();
   std::vector<int32_t> tokens(size_t(spec.batch.micro * spec.data.seq_length));

@@ -7,9 +7,9 @@ namespace shoal::cpu {
 void embedding(const EmbeddingArgs& args) {
   const int64_t rows = args.y.dim(0), columns = args.y.dim(1);
   const int32_t* const tokens = args.tokens.as<int32_t>();
-  with_type(args.y.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    SHOAL_CHECK(args.table.dtype == args.y.dtype);
+  with_types(args.table.dtype, args.y.dtype, [&](auto from_zero, auto to_zero) {
+    using From = decltype(from_zero);
+    using T = decltype(to_zero);
     parallel_for(rows, rows * columns, [&](int64_t i) {
       const int64_t entry = tokens[i] - args.first_row;
       T* const y = row<T>(args.y, i);
@@ -17,7 +17,7 @@ void embedding(const EmbeddingArgs& args) {
         std::fill_n(y, columns, T(0.0f));
         return;
       }
-      const T* const from = row<T>(args.table, entry);
+      const From* const from = row<From>(args.table, entry);
 #pragma omp simd
       for (int64_t j = 0; j < columns; ++j) store(y + j, args.scale * load(from[j]));
     });

@@ -88,7 +88,8 @@ class OneDnnGemm final : public Gemm {
                   .packed = args.b_is_weight && args.b.bytes() <= largest_packed};
     const Product& product = find(key);
     const Tensor scratch(device_, DType::u8, {int64_t(product.desc.scratchpad_desc().get_size())});
-    void* const b = key.packed ? packed(args.b.data, key.b, product.desc.weights_desc()) : args.b.data;
+    const Tensor packed_b = key.packed ? packed(args.b.data, key.b, product.desc.weights_desc()) : Tensor();
+    void* const b = key.packed ? packed_b.view().data : args.b.data;
     std::unordered_map<int, memory> operands{
         {DNNL_ARG_SRC, memory(product.desc.src_desc(), engine_, args.a.data)},
         {DNNL_ARG_WEIGHTS, memory(product.desc.weights_desc(), engine_, b)},
@@ -128,18 +129,23 @@ class OneDnnGemm final : public Gemm {
     }
   }
 
-  // The weight in the layout that the primitive prefers, made at the first use since weights_changed().
-  void* packed(void* data, const Operand& operand, const memory::desc& wanted) {
+  // The weight in the layout that the primitive prefers. It pays even for one use, but only one that is used
+  // again before weights_changed() is worth its memory: a step of a single micro-batch keeps none.
+  Tensor packed(void* data, const Operand& operand, const memory::desc& wanted) {
     auto& copies = packed_[{data, operand}];
-    for (const Packed& copy : copies) {
-      if (copy.desc == wanted) return copy.memory.view().data;
-    }
-    const Tensor& copy =
-        copies.emplace_back(wanted, Tensor(device_, DType::u8, {int64_t(wanted.get_size())})).memory;
+    const auto known =
+        std::find_if(copies.begin(), copies.end(), [&](const Packed& p) { return p.desc == wanted; });
+    if (known != copies.end() && known->memory.defined()) return known->memory;
+    const Tensor copy(device_, DType::u8, {int64_t(wanted.get_size())});
     const memory from(operand.desc(), engine_, data), to(wanted, engine_, copy.view().data);
     dnnl::reorder(from, to).execute(stream_, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
     stream_.wait();
-    return copy.view().data;
+    if (known != copies.end()) {
+      known->memory = copy;
+    } else {
+      copies.emplace_back(wanted, Tensor());
+    }
+    return copy;
   }
 
   // Packing saves a product about 4 %, at the price of a copy of the weight; a vocabulary matrix is too large

@@ -21,6 +21,12 @@ void with_type(DType dtype, F&& f) {
   SHOAL_CHECK(false);
 }
 
+// Calls f with values of the two element types.
+template <typename F>
+void with_types(DType first, DType second, F&& f) {
+  with_type(first, [&](auto a) { with_type(second, [&](auto b) { f(a, b); }); });
+}
+
 // f(task) for every task; work is the number of elements in all of them. Too little of it is not worth waking
 // threads.
 template <typename F>
