@@ -39,7 +39,8 @@ void Muon::apply(int64_t update, double lr, double gradient_scale) {
   rest_.apply(update, lr, gradient_scale);
   for (size_t i = 0; i < matrices_.size(); ++i) {
     Parameter& p = *matrices_[i];
-    const View momentum = as_matrix(state_[i].value, p.spec), gradient = as_matrix(grad_to_add(ops_, p), p.spec);
+    const View momentum = as_matrix(state_[i].value, p.spec),
+               gradient = as_matrix(grad_to_add(ops_, p), p.spec);
     ops_.axpby(float(gradient_scale), gradient, float(section_.momentum), momentum);
     const Tensor step(ops_.device(), DType::f32, momentum.shape);
     ops_.axpby(float(gradient_scale), gradient, 0.0f, step);

@@ -36,8 +36,7 @@ struct Fixture {
     for (Parameter& p : registry.all()) {
       const Philox draws(uint64_t(step), p.spec.name);
       const View grad = grad_to_add(*ops, p);
-      for (int64_t i = 0; i < grad.numel(); ++i)
-        grad.as<float>()[i] = float(draws.normal(uint64_t(i)));
+      for (int64_t i = 0; i < grad.numel(); ++i) grad.as<float>()[i] = float(draws.normal(uint64_t(i)));
     }
   }
 };
