@@ -71,7 +71,7 @@ SHOAL_INLINE float sigmoid(float x) {
   return 1.0f / (1.0f + exp(-x));
 }
 
-// The standard normal distribution up to x, and its density there; both relative errors are within 2e-6 for
+// The standard normal distribution up to x, and its density there; both relative errors are within 5e-6 for
 // |x| <= 12.
 struct Normal {
   float cumulative, density;
