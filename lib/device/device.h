@@ -16,6 +16,10 @@ struct MemoryUse {
   int64_t reserved = 0;  // bytes held from the system, cached blocks included
 };
 
+// How long a block will be held: until other work of the same pass is done, or until the end of the step and
+// longer. Kept apart, they leave fewer holes between them.
+enum class Lifetime { passing, lasting };
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -24,7 +28,8 @@ class Device {
 
   // Uninitialised memory, 64-byte aligned, returned to the device's cache when the last owner lets go.
   // Throws a RuntimeFailure that states the size when there is none left.
-  virtual std::shared_ptr<void> allocate(int64_t bytes) = 0;
+  virtual std::shared_ptr<void> allocate(int64_t bytes, Lifetime lifetime) = 0;
+  std::shared_ptr<void> allocate(int64_t bytes) { return allocate(bytes, Lifetime::passing); }
   virtual MemoryUse memory() const = 0;
   virtual void release_cache() = 0;
 
@@ -39,7 +44,8 @@ class Device {
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(Device& device, DType dtype, const Shape& shape);  // contiguous, uninitialised
+  // Contiguous, uninitialised.
+  Tensor(Device& device, DType dtype, const Shape& shape, Lifetime lifetime = Lifetime::passing);
 
   bool defined() const { return storage_ != nullptr; }
   const View& view() const { return view_; }

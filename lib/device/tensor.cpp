@@ -2,8 +2,9 @@
 
 namespace shoal {
 
-Tensor::Tensor(Device& device, DType dtype, const Shape& shape)
-    : storage_(device.allocate(shape.numel() * size_of(dtype))), view_(storage_.get(), dtype, shape) {}
+Tensor::Tensor(Device& device, DType dtype, const Shape& shape, Lifetime lifetime)
+    : storage_(device.allocate(shape.numel() * size_of(dtype), lifetime)),
+      view_(storage_.get(), dtype, shape) {}
 
 Tensor Tensor::reshape(const Shape& shape) const {
   Tensor tensor = *this;

@@ -114,7 +114,7 @@ int64_t LossHead::chunk_rows(int64_t rows) const {
   if (options_.chunk > 0) return std::min(options_.chunk, rows);
   // Even chunks of few enough rows that the logits are a small part of the memory, enough of them that the
   // products stay large and the weight's gradient is not read and written too often.
-  constexpr int64_t logits_bytes = int64_t{64} << 20;
+  constexpr int64_t logits_bytes = int64_t{80} << 20;
   const int64_t fit = std::max(logits_bytes / (weight_.slab.shape[0] * size_of(DType::f32)), int64_t{256});
   const int64_t chunks = (rows + fit - 1) / fit;
   return std::min(rows, ((rows + chunks - 1) / chunks + 15) / 16 * 16);

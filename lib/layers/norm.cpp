@@ -84,7 +84,8 @@ Normed add_norm(Context& context, Tape& tape, const Residual& residual,
   tape.record([&context, norms, sum, statistics, out_grads, sum_grad = result.stream.grad,
                stream_grad = residual.stream.grad, pending_grad = residual.pending.grad] {
     bool accumulate = sum_grad->defined();
-    if (!accumulate) *sum_grad = Tensor(context.device, sum.dtype(), sum.shape());
+    // The one that begins it is handed on, from layer to layer, to the end of backward.
+    if (!accumulate) *sum_grad = Tensor(context.device, sum.dtype(), sum.shape(), Lifetime::lasting);
     for (size_t i = 0; i < norms.size(); ++i) {
       norms[i]->backward(context, {.x = sum,
                                    .mean = statistics[i].mean,

@@ -100,7 +100,7 @@ const Tensor& grad_to_add(Ops& ops, Parameter& parameter) {
 
 const Tensor& grad_to_write(Ops& ops, Parameter& parameter, bool& accumulate) {
   accumulate = parameter.grad.defined();
-  if (!accumulate) parameter.grad = Tensor(ops.device(), DType::f32, parameter.slab.shape);
+  if (!accumulate) parameter.grad = Tensor(ops.device(), DType::f32, parameter.slab.shape, Lifetime::lasting);
   return parameter.grad;
 }
 

@@ -124,8 +124,12 @@ void Decoder::materialize() {
 
 LossSums Decoder::train(const Batch& batch, double divisor) {
   Tape tape;
-  const Var x = impl_->forward(tape, batch.tokens, {batch.rows, batch.seq_length}, nullptr);
-  const LossSums sums = impl_->head.train(impl_->context, x, {batch.targets, batch.weights}, divisor);
+  LossSums sums;
+  {
+    // Gone before backward, so that what it holds does not lie in the gradients' way.
+    const Var x = impl_->forward(tape, batch.tokens, {batch.rows, batch.seq_length}, nullptr);
+    sums = impl_->head.train(impl_->context, x, {batch.targets, batch.weights}, divisor);
+  }
   tape.backward();
   return sums;
 }

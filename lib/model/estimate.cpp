@@ -74,7 +74,7 @@ double packed_bytes(const ModelConfig& m, double bytes, bool several_chunks, boo
 // As the loss head chooses.
 double rows_of_logits(const RunSpec& spec, const ModelConfig& m, double rows) {
   if (spec.loss.chunk > 0) return std::min(double(spec.loss.chunk), rows);
-  constexpr double kTarget = 64.0 * 1024 * 1024;  // bytes
+  constexpr double kTarget = 80.0 * 1024 * 1024;  // bytes
   const double fit = std::max(std::floor(kTarget / (double(m.vocab_size) * kF32)), 256.0);
   return std::min(rows, std::ceil(rows / std::ceil(rows / fit) / 16) * 16);
 }

@@ -59,6 +59,20 @@ TEST_CASE("free neighbours join, so that blocks of other sizes fit where they la
   CHECK(device->memory().reserved == reserved);
 }
 
+TEST_CASE("a lasting block goes to the upper end of what passing ones leave") {
+  const auto device = make_device("cpu");
+  const auto below = device->allocate(6400);
+  auto hole = device->allocate(64000);
+  const auto above = device->allocate(6400);
+  const int64_t reserved = device->memory().reserved;
+  const auto* begin = static_cast<const char*>(hole.get());
+  hole.reset();
+  const auto lasting = device->allocate(640, Lifetime::lasting);
+  CHECK(static_cast<const char*>(lasting.get()) == begin + 64000 - 640);
+  CHECK(device->allocate(64000 - 640).get() == begin);
+  CHECK(device->memory().reserved == reserved);
+}
+
 TEST_CASE("blocks in use never overlap") {
   const auto device = make_device("cpu");
   std::vector<std::pair<std::shared_ptr<void>, size_t>> blocks(40);
@@ -73,7 +87,7 @@ TEST_CASE("blocks in use never overlap") {
       block.reset();
     } else {
       size = (random >> 40) % 20000;
-      block = device->allocate(int64_t(size));
+      block = device->allocate(int64_t(size), random >> 63 ? Lifetime::lasting : Lifetime::passing);
       std::memset(block.get(), int(i), size);
     }
     if (round % 1000 == 999) device->release_cache();

@@ -4,8 +4,8 @@
 
 namespace shoal {
 
-std::shared_ptr<void> CpuDevice::allocate(int64_t bytes) {
-  const HostHeap::Block block = heap_->take(bytes);
+std::shared_ptr<void> CpuDevice::allocate(int64_t bytes, Lifetime lifetime) {
+  const HostHeap::Block block = heap_->take(bytes, lifetime);
   return {block.data, [heap = heap_, block](void*) { heap->give_back(block); }};
 }
 

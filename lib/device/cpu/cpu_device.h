@@ -12,7 +12,7 @@ namespace shoal {
 class CpuDevice final : public Device {
  public:
   std::string name() const override { return "cpu"; }
-  std::shared_ptr<void> allocate(int64_t bytes) override;
+  std::shared_ptr<void> allocate(int64_t bytes, Lifetime lifetime) override;
   MemoryUse memory() const override { return heap_->use(); }
   void release_cache() override { heap_->release(); }
   void to_host(void* host, const void* device, int64_t bytes) override;

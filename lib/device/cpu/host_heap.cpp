@@ -52,9 +52,28 @@ HostHeap::~HostHeap() {
   munmap(base_, static_cast<size_t>(capacity_));
 }
 
-// The lowest that is large enough: long-lived blocks gather below, and the top falls back after a peak.
-HostHeap::Spans::iterator HostHeap::find_free(int64_t size) {
-  return std::find_if(free_.begin(), free_.end(), [&](const auto& span) { return span.second >= size; });
+int64_t HostHeap::lowest(int64_t size) const {
+  for (const auto& [offset, length] : free_) {
+    if (length >= size) return offset;
+  }
+  return -1;
+}
+
+int64_t HostHeap::highest_below_top(int64_t size) const {
+  for (auto span = free_.rbegin(); span != free_.rend(); ++span) {
+    const auto [offset, length] = *span;
+    if (length >= size && offset + length < capacity_) return offset + length - size;
+  }
+  return -1;
+}
+
+// Takes the bytes from the free span that holds them.
+void HostHeap::cut_out(int64_t offset, int64_t size) {
+  const auto span = std::prev(free_.upper_bound(offset));
+  const auto [begin, length] = *span;
+  free_.erase(span);
+  if (begin < offset) free_.emplace(begin, offset - begin);
+  if (offset + size < begin + length) free_.emplace(offset + size, begin + length - offset - size);
 }
 
 void HostHeap::back_with_memory(int64_t end) {
@@ -67,19 +86,20 @@ void HostHeap::back_with_memory(int64_t end) {
   backed_ = wanted;
 }
 
-HostHeap::Block HostHeap::take(int64_t bytes) {
+HostHeap::Block HostHeap::take(int64_t bytes, Lifetime lifetime) {
   const std::lock_guard lock(mutex_);
-  const bool possible = bytes <= capacity_;
-  const int64_t size = possible ? round_up(std::max(bytes, int64_t{1}), alignment) : bytes;
-  const auto span = possible ? find_free(size) : free_.end();
-  if (span == free_.end()) {
+  int64_t offset = -1, size = bytes;
+  if (bytes <= capacity_) {
+    size = round_up(std::max(bytes, int64_t{1}), alignment);
+    if (lifetime == Lifetime::lasting) offset = highest_below_top(size);
+    if (offset < 0) offset = lowest(size);
+  }
+  if (offset < 0) {
     runtime_failure("out of memory: {:.1f} MiB were asked for, with {:.1f} MiB in use",
                     double(bytes) / (1 << 20), double(use_.current) / (1 << 20));
   }
-  const auto [offset, length] = *span;
   back_with_memory(offset + size);
-  free_.erase(span);
-  if (length > size) free_.emplace(offset + size, length - size);
+  cut_out(offset, size);
   use_.current += size;
   use_.peak = std::max(use_.peak, use_.current);
   use_.reserved = std::max(use_.reserved, offset + size);
