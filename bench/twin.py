@@ -2,17 +2,20 @@
 """The same model and training step in PyTorch: a GPT-NeoX decoder as Pythia uses it, with AdamW and clipping.
 
 Prints one JSON line: the milliseconds of each step after the warm-up, tokens a second, the parameters and the peak
-memory. Needs torch, see bench/requirements.txt.
+memory. With --parallel ddp or fsdp, processes of equal shares of the batch work together over gloo. Needs torch, see
+bench/requirements.txt.
 """
 import argparse
 import json
 import math
 import os
 import resource
+import tempfile
 import time
 from dataclasses import dataclass
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
@@ -110,25 +113,36 @@ def flops_per_token(shape):
     return 6 * matrices + 12 * shape.layers * shape.seq * H
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--shape", choices=SHAPES, default="25m")
-    parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
-    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
-    parser.add_argument("--warmup", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    arguments = parser.parse_args()
+def parallel(model, how):
+    """The model as every process of the group holds it: whole with averaged gradients, or sharded by block."""
+    if how == "ddp":
+        return nn.parallel.DistributedDataParallel(model)
+    if how == "fsdp":
+        from torch.distributed.device_mesh import init_device_mesh
+        from torch.distributed.fsdp import fully_shard
+        mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+        for block in model.blocks:
+            fully_shard(block, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+    return model
 
+
+def train(arguments):
+    """Runs the steps; gives their milliseconds, the first and the last loss, and the number of parameters."""
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(1234)
     shape = SHAPES[arguments.shape]
     model = Decoder(shape)
+    count = sum(p.numel() for p in model.parameters())
+    model = parallel(model, arguments.parallel)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.95), weight_decay=0.1, fused=True)
     forward = torch.compile(model) if arguments.mode == "compile" else model
+    rows = shape.batch // arguments.processes
 
     def step():
-        tokens = torch.randint(shape.vocab, (shape.batch, shape.seq + 1))
+        tokens = torch.randint(shape.vocab, (rows, shape.seq + 1))
+        if arguments.processes > 1:
+            dist.barrier()
         start = time.perf_counter()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=arguments.dtype == "bf16"):
             loss = forward(tokens[:, :-1], tokens[:, 1:])
@@ -143,23 +157,59 @@ def main():
     for _ in range(arguments.warmup - 1):
         step()
     timed = [step() for _ in range(arguments.steps)]
-    milliseconds = [ms for ms, _ in timed]
+    return [first_ms] + [ms for ms, _ in timed], [first_loss, timed[-1][1]], count
+
+
+def report(arguments, milliseconds, losses, count):
+    first_ms, *milliseconds = milliseconds
+    shape = SHAPES[arguments.shape]
     median = sorted(milliseconds)[len(milliseconds) // 2]
     tokens = shape.batch * shape.seq
     print(json.dumps({
         "side": "pytorch " + torch.__version__.split("+")[0],
         "mode": arguments.mode,
+        "parallel": arguments.parallel,
+        "processes": arguments.processes,
         "shape": arguments.shape,
         "dtype": arguments.dtype,
         "threads": arguments.threads,
-        "parameters": sum(p.numel() for p in model.parameters()),
+        "parameters": count,
         "first_step_ms": round(first_ms, 1),
         "step_ms": [round(ms, 1) for ms in milliseconds],
         "tokens_per_second": round(tokens / median * 1e3, 1),
         "gflops": round(tokens * flops_per_token(shape) / median / 1e6, 1),
-        "loss": [round(first_loss, 4), round(timed[-1][1], 4)],
+        "loss": [round(losses[0], 4), round(losses[1], 4)],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }))
+
+
+def one_of_many(rank, arguments, store):
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=arguments.processes)
+    result = train(arguments)
+    if rank == 0:
+        report(arguments, *result)
+    dist.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--shape", choices=SHAPES, default="25m")
+    parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--parallel", choices=["none", "ddp", "fsdp"], default="none")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=0, help="a process; 0: the cores, shared out")
+    arguments = parser.parse_args()
+    arguments.threads = arguments.threads or max(1, len(os.sched_getaffinity(0)) // arguments.processes)
+
+    if arguments.parallel == "none":
+        arguments.processes = 1
+        report(arguments, *train(arguments))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        torch.multiprocessing.spawn(one_of_many, (arguments, f"{folder}/store"), nprocs=arguments.processes)
 
 
 if __name__ == "__main__":
