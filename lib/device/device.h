@@ -55,6 +55,8 @@ class Tensor {
   int64_t numel() const { return view_.numel(); }
   DType dtype() const { return view_.dtype; }
   Tensor reshape(const Shape& shape) const;
+  // The elements from `begin` on as a tensor of their own that shares the memory; of a contiguous tensor.
+  Tensor part(int64_t begin, const Shape& shape) const;
   void reset() { *this = Tensor(); }
 
  private:

@@ -12,4 +12,11 @@ Tensor Tensor::reshape(const Shape& shape) const {
   return tensor;
 }
 
+Tensor Tensor::part(int64_t begin, const Shape& shape) const {
+  SHOAL_CHECK(view_.contiguous() && begin >= 0 && begin + shape.numel() <= numel());
+  Tensor tensor = *this;
+  tensor.view_ = View(static_cast<std::byte*>(view_.data) + begin * size_of(dtype()), dtype(), shape);
+  return tensor;
+}
+
 }  // namespace shoal

@@ -12,6 +12,12 @@ Range part_of(int64_t total, int64_t n, int64_t i) {
   return {i * each + std::min(i, extra), each + (i < extra ? 1 : 0)};
 }
 
+Range padded_part_of(int64_t total, int64_t n, int64_t i) {
+  SHOAL_CHECK(total >= 0 && n > 0 && i >= 0 && i < n);
+  const int64_t each = (total + n - 1) / n, begin = std::min(i * each, total);
+  return {begin, std::min(each, total - begin)};
+}
+
 Coordinates coordinates_of(const Grid& grid, int rank) {
   SHOAL_CHECK(rank >= 0 && rank < grid.ranks());
   Coordinates c;
@@ -53,7 +59,7 @@ Slab block_of(const Shape& global, const ShardRule& rule, const Grid& grid, cons
 
 Range z_range_of(const Shape& block, const ShardRule& rule, const Grid& grid, const Coordinates& c) {
   const int64_t total = block.numel();
-  return rule.z_flat ? part_of(total, grid[Axis::z], c[Axis::z]) : Range{0, total};
+  return rule.z_flat ? padded_part_of(total, grid[Axis::z], c[Axis::z]) : Range{0, total};
 }
 
 std::vector<Slab> slabs_of(const Slab& block, const Range& flat) {

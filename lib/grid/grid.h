@@ -32,6 +32,10 @@ struct Range {
 // Part i of n of the numbers 0 .. total-1, in order; the first total % n parts hold one more.
 Range part_of(int64_t total, int64_t n, int64_t i);
 
+// Part i of n when every part but the last ones holds ceil(total / n), so that equal parts of a buffer padded
+// to n ceil(total / n) hold them all, and one collective moves them. The last parts may be short or empty.
+Range padded_part_of(int64_t total, int64_t n, int64_t i);
+
 // rank = x + X (y + Y (z + Z data)).
 Coordinates coordinates_of(const Grid& grid, int rank);
 int rank_of(const Grid& grid, const Coordinates& c);
@@ -57,8 +61,8 @@ Slab block_of(const Shape& global, const ShardRule& rule, const Grid& grid, cons
 // The whole of a global tensor as one slab.
 Slab whole(const Shape& global);
 
-// The elements of the flattened block that a z coordinate owns: all of them without z_flat. Uneven sizes give
-// the first coordinates one more.
+// The elements of the flattened block that a z coordinate holds: all of them without z_flat, else its
+// padded_part_of them.
 Range z_range_of(const Shape& block, const ShardRule& rule, const Grid& grid, const Coordinates& c);
 
 // A range of a flattened block as rectangular slabs of the global tensor, in ascending row-major order, so

@@ -6,6 +6,8 @@
 
 #include "layers/block.h"
 #include "layers/embedding.h"
+#include "layers/gradients.h"
+#include "layers/weights.h"
 #include "model/init_rules.h"
 
 namespace shoal {
@@ -123,6 +125,7 @@ void Decoder::materialize() {
 }
 
 LossSums Decoder::train(const Batch& batch, double divisor) {
+  impl_->registry.weights().begin(Pass::train);
   Tape tape;
   LossSums sums;
   {
@@ -131,7 +134,15 @@ LossSums Decoder::train(const Batch& batch, double divisor) {
     sums = impl_->head.train(impl_->context, x, {batch.targets, batch.weights}, divisor);
   }
   tape.backward();
+  impl_->registry.gradients().finish_pass();
+  impl_->registry.weights().end();
   return sums;
+}
+
+void Decoder::finish_gradients() {
+  std::vector<Parameter*> all;
+  for (Parameter& p : impl_->registry.all()) all.push_back(&p);
+  impl_->registry.gradients().finish_step(all);
 }
 
 LossSums Decoder::evaluate(const Batch& batch) {

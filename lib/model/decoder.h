@@ -5,6 +5,7 @@
 //   model.parameters().materialize(...)           initial weights
 //   model.parameters().clear_grads()              before the first micro-batch of a step
 //   sums += model.train(batch, divisor)           for each micro-batch; gradients add up
+//   model.finish_gradients()                      after the last one
 //   ... the optimizer updates parameters() ...
 #pragma once
 
@@ -64,7 +65,10 @@ class Decoder {
   // Forward and backward. Adds the gradient of
   //   sum over kept targets of (cross-entropy + z_loss * lse^2) / divisor
   // to the parameters' gradients; divisor is the number of kept targets in the whole global batch.
+  // Ranks that differ in x or y only are given the same batch, and all return its sums.
   LossSums train(const Batch& batch, double divisor);
+  // After the last micro-batch of a step: the gradients then lack the sum over data, and nothing else.
+  void finish_gradients();
   // Forward only; nothing of the size of all logits is held.
   LossSums evaluate(const Batch& batch);
   // The cross-entropy of every target, [B * T] in order; 0 where the target is ignored.

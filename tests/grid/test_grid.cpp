@@ -70,6 +70,15 @@ TEST_CASE("uneven parts give the first ranks one more") {
   CHECK(part_of(2, 3, 2).count == 0);
 }
 
+TEST_CASE("padded parts are equal but for the last ones") {
+  CHECK(padded_part_of(10, 4, 0).count == 3);
+  CHECK(padded_part_of(10, 4, 2).begin == 6);
+  CHECK(padded_part_of(10, 4, 3).count == 1);
+  CHECK(padded_part_of(10, 4, 3).end() == 10);
+  CHECK(padded_part_of(5, 4, 3).count == 0);
+  CHECK(padded_part_of(5, 4, 3).begin == 5);
+}
+
 TEST_CASE("the blocks of every grid hold every element once for each rank that does not cut it") {
   CHECK(rc::check("blocks and z ranges tile the tensor", [] {
     const Grid grid = any_grid();

@@ -4,11 +4,25 @@
 #include <map>
 
 #include "base/error.h"
+#include "comm/traffic.h"
 #include "model/hf_names.h"
 #include "model/init_rules.h"
 #include "model/tiny.h"
 
 using namespace shoal;
+
+namespace {
+
+float element(const View& box, int64_t i) {
+  int64_t at = 0;
+  for (int d = box.rank() - 1; d >= 0; --d) {
+    at += i % box.dim(d) * box.stride(d);
+    i /= box.dim(d);
+  }
+  return box.as<float>()[at];
+}
+
+}  // namespace
 
 TEST_CASE("initial weights belong to the global element, on any grid") {
   const auto device = make_device("cpu");
@@ -17,28 +31,38 @@ TEST_CASE("initial weights belong to the global element, on any grid") {
   Decoder whole(tiny_neox(), context, {});
   whole.materialize();
 
-  context.grid.size = {2, 3, 1, 1};
-  for (int rank = 0; rank < 6; ++rank) {
-    context.at = coordinates_of(context.grid, rank);
-    Decoder part(tiny_neox(), context, {});
-    part.materialize();
-    for (const Parameter& parameter : part.parameters().all()) {
-      CAPTURE(parameter.spec.name);
-      View expected = whole.parameters().find(parameter.spec.name)->master;
-      for (int d = 0; d < expected.rank(); ++d) {
-        expected = expected.slice(d, parameter.slab.offset[d], parameter.slab.shape[d]);
-      }
-      const auto* values = parameter.master.view().as<float>();
-      bool equal = true;
-      for (int64_t i = 0; i < expected.numel(); ++i) {
-        int64_t rest = i, at = 0;
-        for (int d = expected.rank() - 1; d >= 0; --d) {
-          at += rest % expected.dim(d) * expected.stride(d);
-          rest /= expected.dim(d);
+  context.grid.size = {2, 3, 2, 4};
+  for (size_t axis = 0; axis < num_axes; ++axis) {
+    context.along[axis] = make_counting_communicator(0, context.grid.size[axis]);
+  }
+  for (const bool shard_optimizer : {false, true}) {
+    context.parallel.shard_optimizer = shard_optimizer;
+    std::map<std::string, int64_t> owned;
+    for (int rank = 0; rank < context.grid.ranks(); ++rank) {
+      context.at = coordinates_of(context.grid, rank);
+      Decoder part(tiny_neox(), context, {});
+      part.materialize();
+      for (const Parameter& parameter : part.parameters().all()) {
+        CAPTURE(parameter.spec.name);
+        REQUIRE(parameter.master.numel() == parameter.owned.count);
+        REQUIRE(parameter.compute.numel() == parameter.shard.count);
+        owned[parameter.spec.name] += parameter.owned.count;
+        const Tensor& expected = whole.parameters().find(parameter.spec.name)->master;
+        const auto* values = parameter.master.view().as<float>();
+        bool equal = true;
+        for (const Slab& slab : slabs_of(parameter.slab, parameter.owned)) {
+          View box = expected;
+          for (int d = 0; d < box.rank(); ++d) box = box.slice(d, slab.offset[d], slab.shape[d]);
+          for (int64_t i = 0; i < box.numel(); ++i) equal = equal && element(box, i) == *values++;
         }
-        equal = equal && expected.as<float>()[at] == values[i];
+        CHECK(equal);
       }
-      CHECK(equal);
+    }
+    for (const Parameter& p : whole.parameters().all()) {
+      CAPTURE(p.spec.name);
+      const bool matrix = p.spec.shard.z_flat;
+      const int64_t copies = matrix ? (shard_optimizer ? 1 : 4) : 8 * (p.spec.shard.x_dim < 0 ? 2 : 3);
+      CHECK(owned[p.spec.name] == copies * p.spec.shape.numel());
     }
   }
 }
