@@ -23,18 +23,22 @@ struct GeluTanh {
   static constexpr float linear = 1.59576912f;  // 2 sqrt(2 / pi)
   static constexpr float cubic = linear * 0.044715f;
 
-  SHOAL_INLINE static float value(float x) { return x * sigmoid(x * (linear + cubic * (x * x))); }
+  SHOAL_INLINE static float value(float x) {
+    const float t = cut(x);
+    return x * sigmoid(t * (linear + cubic * (t * t)));
+  }
   SHOAL_INLINE static ValueAndSlope both(float x) {
-    const float s = sigmoid(x * (linear + cubic * (x * x)));
-    const float slope = linear + 3.0f * cubic * (x * x);
-    return {x * s, s + x * slope * (s * (1.0f - s))};
+    const float t = cut(x);
+    const float s = sigmoid(t * (linear + cubic * (t * t)));
+    const float slope = linear + 3.0f * cubic * (t * t);
+    return {x * s, s + x * (slope * (s * (1.0f - s)))};
   }
 };
 
 struct Silu {
-  SHOAL_INLINE static float value(float x) { return x * sigmoid(x); }
+  SHOAL_INLINE static float value(float x) { return x * sigmoid(cut(x)); }
   SHOAL_INLINE static ValueAndSlope both(float x) {
-    const float s = sigmoid(x);
+    const float s = sigmoid(cut(x));
     return {x * s, s + x * (s * (1.0f - s))};
   }
 };
