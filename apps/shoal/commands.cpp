@@ -29,6 +29,7 @@ Command shoal_program() {
       ckpt_command(),
       bench_command(),
       report_command(),
+      fit_command(),
       man_command(),
       completion_command(),
   };

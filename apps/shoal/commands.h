@@ -18,6 +18,7 @@ Command eval_command();
 Command generate_command();
 Command man_command();
 Command report_command();
+Command fit_command();
 Command show_command();
 Command train_command();
 

@@ -104,60 +104,24 @@ std::vector<double> parameters_of(const ParametricLaw& law) {
   return p;
 }
 
-double term_of(const LawPoint& p, LawTerm term) {
-  switch (term) {
-    case LawTerm::width:
-      return p.width;
-    case LawTerm::depth:
-      return p.depth;
-    case LawTerm::params:
-      return p.params;
-    case LawTerm::tokens:
-      return p.tokens;
-  }
-  return 0;
-}
-
-void check_identifiable(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms) {
-  const size_t unknowns = 2 * terms.size() + 1;
-  if (points.size() < unknowns) {
-    throw UserError(Problem{"there are too few points to fit", "", fmt::format("{}", points.size()),
-                            fmt::format("at least {}, one for each unknown", unknowns), ""});
-  }
-  for (LawTerm term : terms) {
-    double low = std::numeric_limits<double>::infinity(), high = 0;
-    for (const LawPoint& p : points) {
-      const double x = term_of(p, term);
-      if (!(x > 0))
-        user_error("run {} has no value for the term {}", p.run.empty() ? "?" : p.run, name_of(term));
-      low = std::min(low, x);
-      high = std::max(high, x);
-    }
-    if (low == high) {
-      throw UserError(Problem{fmt::format("the term {} cannot be identified", name_of(term)), "",
-                              fmt::format("every point has {}", low), "at least two different values",
-                              "leave the term out"});
-    }
-  }
-}
-
-// Every combination of the start values, in law coordinates.
+// Combinations of the start values, in law coordinates: all of them, or max_starts drawn from the grid.
 std::vector<std::vector<double>> starts(size_t terms, const FitOptions& options) {
-  std::vector<std::vector<double>> all{{}};
-  auto extend = [&all](const std::vector<double>& values) {
-    std::vector<std::vector<double>> longer;
-    for (const auto& head : all) {
-      for (double v : values) {
-        longer.push_back(head);
-        longer.back().push_back(v);
-      }
+  std::vector<const std::vector<double>*> axes(terms, &options.exponent_starts);
+  axes.insert(axes.end(), terms, &options.coefficient_starts);
+  axes.push_back(&options.irreducible_starts);
+  uint64_t combinations = 1;
+  for (const auto* axis : axes) combinations *= axis->size();
+  const bool all = combinations <= options.max_starts;
+  const Philox random(0, "starts of a fit");
+  std::vector<std::vector<double>> grid(all ? combinations : options.max_starts);
+  for (uint64_t i = 0; i < grid.size(); ++i) {
+    uint64_t rest = all ? i : random.bits(i) % combinations;
+    for (const auto* axis : axes) {
+      grid[i].push_back((*axis)[rest % axis->size()]);
+      rest /= axis->size();
     }
-    all = std::move(longer);
-  };
-  for (size_t j = 0; j < terms; ++j) extend(options.exponent_starts);
-  for (size_t j = 0; j < terms; ++j) extend(options.coefficient_starts);
-  extend(options.irreducible_starts);
-  return all;
+  }
+  return grid;
 }
 
 }  // namespace
@@ -176,10 +140,24 @@ std::string name_of(LawTerm term) {
   return "";
 }
 
+double value_of(const LawPoint& point, LawTerm term) {
+  switch (term) {
+    case LawTerm::width:
+      return point.width;
+    case LawTerm::depth:
+      return point.depth;
+    case LawTerm::params:
+      return point.params;
+    case LawTerm::tokens:
+      return point.tokens;
+  }
+  return 0;
+}
+
 double ParametricLaw::loss(const LawPoint& point) const {
   double sum = std::exp(irreducible);
   for (size_t j = 0; j < terms.size(); ++j) {
-    sum += std::exp(coefficients[j] - exponents[j] * std::log(term_of(point, terms[j])));
+    sum += std::exp(coefficients[j] - exponents[j] * std::log(value_of(point, terms[j])));
   }
   return sum;
 }
@@ -191,8 +169,8 @@ double law_objective(const ParametricLaw& law, const std::vector<LawPoint>& poin
 }
 
 ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<LawTerm>& terms,
-                      const FitOptions& options) {
-  check_identifiable(points, terms);
+                      const FitOptions& options, FitSearch* search) {
+  if (const auto problem = why_unidentifiable(points, terms)) throw UserError(*problem);
   const LawObjective objective(points, terms, options.delta, {});
   const Centred function{objective};
   const auto grid = starts(terms.size(), options);
@@ -212,6 +190,11 @@ ParametricLaw fit_law(const std::vector<LawPoint>& points, const std::vector<Law
   const auto best = std::min_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(finalists),
                                      [](const Minimum& a, const Minimum& b) { return a.value < b.value; });
   if (!std::isfinite(best->value)) runtime_failure("no start of the fit reached a finite objective");
+  if (search != nullptr) {
+    const auto agrees = [&](const Minimum& m) { return m.value <= best->value * (1 + 1e-6); };
+    *search = {grid.size(), finalists,
+               size_t(std::count_if(found.begin(), found.begin() + std::ptrdiff_t(finalists), agrees))};
+  }
   return to_law(function, *best, terms, options.delta);
 }
 
@@ -225,28 +208,15 @@ ParametricLaw refine_law(const ParametricLaw& start, const std::vector<LawPoint>
 }
 
 LawBootstrap bootstrap_law(const ParametricLaw& law, const std::vector<LawPoint>& points, double delta,
-                           int count, uint64_t seed) {
+                           int count, uint64_t seed, Resample unit) {
   LawBootstrap result;
   result.fits.resize(static_cast<size_t>(count));
 #pragma omp parallel for schedule(dynamic, 4)
   for (int n = 0; n < count; ++n) {
-    const Philox random(seed, static_cast<uint64_t>(n));
-    std::vector<double> weights(points.size(), 0.0);
-    for (uint64_t i = 0; i < points.size(); ++i) {
-      weights[static_cast<size_t>(random.uniform(i) * double(points.size()))] += 1;
-    }
+    const auto weights = resample_weights(points, unit, seed, uint64_t(n));
     result.fits[static_cast<size_t>(n)] = refine_law(law, points, delta, weights);
   }
   return result;
-}
-
-Allocation optimal_allocation(const ParametricLaw& law, double flops) {
-  if (law.terms != std::vector{LawTerm::params, LawTerm::tokens}) {
-    user_error("the closed form needs a law of params and tokens");
-  }
-  const double a = law.exponents[0], b = law.exponents[1];
-  const double g = std::exp((law.coefficients[0] - law.coefficients[1] + std::log(a / b)) / (a + b));
-  return {g * std::pow(flops / 6, b / (a + b)), std::pow(flops / 6, a / (a + b)) / g};
 }
 
 }  // namespace shoal

@@ -9,20 +9,6 @@
 namespace shoal {
 namespace {
 
-double value_of(const LawPoint& point, LawTerm term) {
-  switch (term) {
-    case LawTerm::width:
-      return point.width;
-    case LawTerm::depth:
-      return point.depth;
-    case LawTerm::params:
-      return point.params;
-    case LawTerm::tokens:
-      return point.tokens;
-  }
-  SHOAL_CHECK(false);
-}
-
 constexpr size_t max_terms = 4;
 constexpr size_t block = 64;
 

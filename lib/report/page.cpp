@@ -156,18 +156,22 @@ std::string warnings_html(const std::vector<RunLog>& runs) {
 
 }  // namespace
 
+std::string page_around(const std::string& content, const std::string& title, const std::string& program) {
+  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+         "<meta name=\"color-scheme\" content=\"light dark\"><title>" +
+         escaped(title) + "</title><style>" + page_css + "</style></head>\n<body><header><h1>" +
+         escaped(title) + "</h1><div class=\"controls\" hidden></div></header><main>\n" + content +
+         "</main><footer>" + escaped(program) + "</footer><script>" + page_js + "</script></body></html>\n";
+}
+
 std::string report_page(const std::vector<RunLog>& runs, const PageOptions& options) {
   std::string title = options.title;
   for (size_t i = 0; title.empty() && i < runs.size(); ++i) {
     for (const auto& run : runs) title += (title.empty() ? "" : ", ") + run.name;
   }
   std::string html =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-      "<meta name=\"color-scheme\" content=\"light dark\"><title>" +
-      escaped(title) + "</title><style>" + page_css + "</style></head>\n<body><header><h1>" + escaped(title) +
-      "</h1><div class=\"controls\" hidden></div></header><main>\n";
-  html += warnings_html(runs) + summary_html(runs) + charts_html(runs, options) + differences_html(runs);
+      warnings_html(runs) + summary_html(runs) + charts_html(runs, options) + differences_html(runs);
   html += per_run_html(runs, "samples", "Samples", [](const RunLog& run) {
     return run.samples.empty() ? "" : "<pre class=\"samples\">" + escaped(run.samples) + "</pre>";
   });
@@ -176,9 +180,7 @@ std::string report_page(const std::vector<RunLog>& runs, const PageOptions& opti
   html += per_run_html(runs, "environment", "Environment", [](const RunLog& run) {
     return run.environment.empty() ? "" : environment_html(run);
   });
-  html += "</main><footer>" + escaped(options.program) + "</footer><script>" + page_js +
-          "</script></body></html>\n";
-  return html;
+  return page_around(html, title, options.program);
 }
 
 }  // namespace shoal::report

@@ -16,6 +16,9 @@ struct PageOptions {
   std::string program;           // "shoal 0.1.0 (abc1234)", for the foot of the page
 };
 
+// A whole page around its main content: head, style, title, foot and script.
+std::string page_around(const std::string& content, const std::string& title, const std::string& program);
+
 std::string report_page(const std::vector<RunLog>& runs, const PageOptions& options);
 
 }  // namespace shoal::report

@@ -16,6 +16,7 @@
   const label = (v) => {
     const a = Math.abs(v), short = (x) => String(+x.toPrecision(4));
     if (a < 1e-12) return "0";
+    if (a >= 1e12) return short(v / 1e12) + "T";
     if (a >= 1e9) return short(v / 1e9) + "B";
     if (a >= 1e6) return short(v / 1e6) + "M";
     return a >= 1e4 ? short(v / 1e3) + "k" : short(v);
@@ -183,7 +184,8 @@
     }
   }
 
-  for (const figure of document.querySelectorAll(".chart")) if (figure.querySelector("svg")) charts.push(new Chart(figure));
+  for (const figure of document.querySelectorAll(".chart"))
+    if (figure.querySelector("svg") && figure.querySelector("script")) charts.push(new Chart(figure));
 
   const controls = document.querySelector(".controls");
   const hasTokens = charts.some((c) => c.data.curves.some((curve) => curve.tokens.some((t) => t > 0)));

@@ -35,9 +35,39 @@ Scale linear_scale(double low, double high, double from, double to, int count, b
   return scale;
 }
 
+Scale log_scale(double low, double high, double from, double to) {
+  if (!(high > low * 1.001)) {
+    low /= 1.1;
+    high *= 1.1;
+  }
+  Scale scale{std::log10(low), std::log10(high), from, to};
+  const double decades = scale.high - scale.low;
+  if (decades < 0.8) {
+    for (double tick : linear_scale(low, high, 0, 1, 6, false).ticks) {
+      if (tick > 0) scale.ticks.push_back(tick);
+    }
+    return scale;
+  }
+  const int every = decades > 16 ? 4 : decades > 8 ? 2 : 1;
+  for (int e = int(std::floor(scale.low)); e <= int(std::ceil(scale.high)); ++e) {
+    for (double digit : {1.0, 2.0, 5.0}) {
+      if (digit > 1 && decades > 2.5) continue;
+      if (e % every != 0) continue;
+      const double tick = digit * std::pow(10, e);
+      if (tick >= low * 0.999 && tick <= high * 1.001) scale.ticks.push_back(tick);
+    }
+  }
+  return scale;
+}
+
 std::string tick_label(double value) {
   const double size = std::abs(value);
   if (size < 1e-12) return "0";
+  if (size >= 1e15) {  // FLOPs, mostly
+    std::string text = fmt::format("{:.3g}", value);
+    return text.replace(text.find("e+"), 2, "e");
+  }
+  if (size >= 1e12) return fmt::format("{:.4g}T", value / 1e12);
   if (size >= 1e9) return fmt::format("{:.4g}B", value / 1e9);
   if (size >= 1e6) return fmt::format("{:.4g}M", value / 1e6);
   if (size >= 1e4) return fmt::format("{:.4g}k", value / 1e3);

@@ -18,7 +18,11 @@ struct Scale {
 // asked.
 Scale linear_scale(double low, double high, double from, double to, int count, bool whole_ticks);
 
-// "0", "250", "1.5k", "40M", "0.0003", "2e-05": short, and exact for round ticks.
+// A scale of log10 of positive values, with `ticks` holding the values themselves: powers of ten, or rounder
+// numbers between them where the range is short.
+Scale log_scale(double low, double high, double from, double to);
+
+// "0", "250", "1.5k", "40M", "1e18", "0.0003", "2e-05": short, and exact for round ticks.
 std::string tick_label(double value);
 
 }  // namespace shoal::report

@@ -27,8 +27,8 @@ inline const Edges allowed_edges = {
     {"data", {"grid", "spec"}},
     {"checkpoint", {"model", "spec"}},
     {"train", {"optim", "data", "checkpoint"}},
-    {"report", {"spec"}},
     {"laws", {"grid", "spec"}},
+    {"report", {"laws", "spec"}},
     {"data_tools", {"data"}},
     {"apps", {"train", "report", "laws", "data_tools"}},
 };

@@ -6,6 +6,7 @@
 #include "laws/approach1.h"
 #include "laws/flops.h"
 #include "laws/parametric.h"
+#include "laws/prescription.h"
 #include "published.h"
 
 using namespace shoal;
