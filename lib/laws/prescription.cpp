@@ -61,15 +61,26 @@ Spot find_lowest(const Search& search) {
   return best;
 }
 
-// The best of the shapes around a spot that can be built.
+// The best of the shapes around a spot that can be built: the nearest widths, each with its own best depth.
 Spot rounded(const Search& search, const Spot& spot) {
-  const double step = search.shapes.width_step(), width = std::exp(spot.log_width),
-               depth = std::exp(spot.log_depth);
+  const double step = search.shapes.width_step();
+  const double below = std::floor(std::exp(spot.log_width) / step) * step;
   Spot best;
-  for (double w : {std::floor(width / step) * step, std::ceil(width / step) * step}) {
-    for (double d : {std::floor(depth), std::ceil(depth)}) {
-      const double log_w = std::log(std::max(w, step)), log_d = std::log(std::max(d, 1.0));
-      if (const double loss = search.at(log_w, log_d); loss < best.loss) best = {log_w, log_d, loss};
+  for (double width : {below - step, below, below + step, below + 2 * step}) {
+    const double w = std::log(std::max(width, step));
+    double d = spot.log_depth, loss = search.at(w, d);
+    for (double move = 0.5; move > 1e-4;) {
+      const double down = search.at(w, std::max(0.0, d - move)), up = search.at(w, d + move);
+      if (std::min(down, up) < loss) {
+        d = down < up ? std::max(0.0, d - move) : d + move;
+        loss = std::min(down, up);
+      } else {
+        move /= 2;
+      }
+    }
+    for (double depth : {std::floor(std::exp(d)), std::ceil(std::exp(d))}) {
+      const double log_depth = std::log(std::max(depth, 1.0));
+      if (const double there = search.at(w, log_depth); there < best.loss) best = {w, log_depth, there};
     }
   }
   return best;

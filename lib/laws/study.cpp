@@ -100,12 +100,13 @@ void study_approach2(Study& study, const StudyOptions& options) {
     const IsoflopLines lines = isoflop_lines(isoflop_profiles(points, budgets));
     return std::pair{lines.params, lines.tokens};
   };
+  std::string without;
   for (const auto& profile : study.profiles) {
-    if (!profile.has_minimum) {
-      study.warnings.push_back(fmt::format("approach 2: no minimum at {:.3g} FLOPs ({} sizes): {}",
-                                           profile.flops, profile.samples.size(), profile.why_not));
-    }
+    if (profile.has_minimum) continue;
+    without += fmt::format("{}{:.3g} ({} sizes: {})", without.empty() ? "" : ", ", profile.flops,
+                           profile.samples.size(), profile.why_not);
   }
+  if (!without.empty()) study.warnings.push_back("approach 2 has no minimum at FLOPs of " + without);
   ScalingLines lines{"isoFLOP minima", 0, {}, {}, {}, {}};
   for (const auto& profile : study.profiles) lines.points += profile.has_minimum ? 1 : 0;
   if (lines.points < 2) {

@@ -58,7 +58,7 @@ std::string figures_html(const Study& study) {
 
 std::string advice_html(const Study& study) {
   if (study.advice.empty()) return "";
-  std::string html = "<section id=\"advice\"><h2>What to train</h2><table class=\"numbers\"><thead>" +
+  std::string html = "<section id=\"advice\"><h2>What to train</h2><table class=\"numbers advice\"><thead>" +
                      row_html({"FLOPs", "approach", "parameters", "95 %", "tokens", "95 %",
                                "tokens a parameter", "width", "depth", "loss"},
                               "th") +

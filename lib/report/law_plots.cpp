@@ -101,9 +101,12 @@ XyPlot loss_plot(const Study& study) {
     corners.points.emplace_back(p.flops, p.loss);
     corners.notes.push_back("on the hull: " + note_of(p));
   }
+  double dear = 0;
+  for (const LawPoint& p : study.points) dear = std::max(dear, p.flops);
   for (Series& s : series_of(
            study, [](const Prescription& p) { return p.loss; }, nullptr)) {
     if (s.line.points.front().second <= 0) continue;  // approaches 1 and 2 do not predict losses
+    std::erase_if(s.line.points, [dear](const auto& point) { return point.first > 3 * dear; });
     s.line.role = XyRole::dashes;
     s.line.label += ", predicted best";
     plot.curves.push_back(s.line);
