@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "data/token_file.h"
 #include "data/tokenizer.h"
+#include "data_tools/document_facts.h"
 
 namespace shoal {
 
@@ -109,6 +110,8 @@ std::string inspect_token_file(const InspectSettings& settings) {
                     with_commas(file.num_documents()));
   }
   append_histogram(file, text);
+  if (file.bin().num_files() > 1) text += fmt::format("shards       {}\n", file.bin().num_files());
+  text += to_text(document_facts(file, settings.verify ? INT64_MAX : kScanLimit), file.num_documents());
 
   const int64_t end = meta != nullptr && meta->end_of_document >= 0 ? meta->end_of_document
                       : tokenizer != nullptr                        ? tokenizer->end_of_document()

@@ -1,9 +1,6 @@
-#include <cstdio>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "data_tools/inspect.h"
 #include "data_tools/train_tokenizer.h"
 #include "shoal/commands.h"
 #include "shoal/data_words.h"
@@ -33,17 +30,6 @@ int run_train_tokenizer(const Invocation& given) {
   return 0;
 }
 
-int run_inspect(const Invocation& given) {
-  for (const std::string& prefix : given.all("PREFIX")) {
-    const std::string report = inspect_token_file({.prefix = prefix,
-                                                   .tokenizer = given.text("--tokenizer"),
-                                                   .verify = given.has("--verify"),
-                                                   .show_tokens = given.integer("--tokens", 64, 0, 1 << 20)});
-    std::fputs(report.c_str(), stdout);
-  }
-  return 0;
-}
-
 Command train_tokenizer_command() {
   return {
       .name = "train-tokenizer",
@@ -65,26 +51,12 @@ Command train_tokenizer_command() {
   };
 }
 
-Command inspect_command() {
-  return {
-      .name = "inspect",
-      .summary = "show what is in a .bin/.idx pair, and check it",
-      .arguments = {{.name = "PREFIX", .doc = "The pair's path without .bin or .idx.", .repeated = true}},
-      .flags = {tokenizer_flag(),
-                {.name = "--verify", .doc = "Read everything and check every hash."},
-                {.name = "--tokens",
-                 .value = "N",
-                 .doc = "How many of the first tokens to show (default: 64)."}},
-      .examples = {{"shoal data inspect data/corpus --tokenizer data/bpe.json --verify", ""}},
-      .run = run_inspect,
-  };
-}
-
 }  // namespace
 
 Command data_command() {
   Command command{.name = "data", .summary = "prepare and look at training data"};
-  command.commands = {data_tokenize_command(), train_tokenizer_command(), inspect_command()};
+  command.commands = {data_tokenize_command(), train_tokenizer_command(), data_inspect_command(),
+                      data_show_command(), data_index_command()};
   return command;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -36,6 +37,25 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 
 MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+namespace {
+const auto page = size_t(::sysconf(_SC_PAGESIZE));
+}  // namespace
+
+void MappedFile::expect_random_reads() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_RANDOM);
+}
+
+void MappedFile::fetch(size_t first, size_t count) const {
+  const size_t begin = first / page * page;
+  if (count > 0) ::madvise(const_cast<std::byte*>(data_) + begin, first - begin + count, MADV_WILLNEED);
+}
+
+void MappedFile::release(size_t first, size_t count) const {
+  first = (first + page - 1) / page * page;
+  if (data_ == nullptr || first >= size_ || count < page) return;
+  ::madvise(const_cast<std::byte*>(data_) + first, std::min(count, size_ - first), MADV_DONTNEED);
 }
 
 }  // namespace shoal

@@ -18,6 +18,14 @@ class MappedFile {
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
 
+  // For random reads: the system then reads what is touched, or fetched, and not its surroundings.
+  void expect_random_reads() const;
+  // Starts reading bytes [first, first + count) from the disk, in one go.
+  void fetch(size_t first, size_t count) const;
+  // Takes bytes [first, first + count) out of this process's memory; they are read from the file again when
+  // touched. For passes over files larger than memory should hold.
+  void release(size_t first, size_t count) const;
+
  private:
   std::string path_;
   const std::byte* data_ = nullptr;

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/native_order.h"
+#include "data/preshuffled_source.h"
 #include "data/published_source.h"
 #include "data/split.h"
 #include "data/token_file.h"
@@ -73,14 +74,42 @@ TokenRows rows_of(const RunSpec& spec, const DataSource& source, int range) {
                      : "use more text"});
 }
 
+[[noreturn]] void too_few(const SampleSource& source, Split split, int64_t needed_samples) {
+  const bool is_train = split == Split::train;
+  throw UserError(Problem{fmt::format("has {} samples, and {} are asked for", source.size(), needed_samples),
+                          fmt::format("data.{}", name_of(split)), "", "",
+                          is_train
+                              ? "shorten run.steps: rows in training order are not repeated"
+                              : "ask for fewer (eval.batches), or give more text: it is never read twice"});
+}
+
+std::unique_ptr<SampleSource> open_preshuffled(const RunSpec& spec, const std::vector<DataSource>& sources,
+                                               int64_t needed_samples) {
+  std::vector<std::shared_ptr<const TokenFile>> files;
+  std::vector<int64_t> limits;
+  for (const DataSource& source : sources) {
+    files.push_back(std::make_shared<const TokenFile>(source.path, IndexCheck::ends));
+    check_tokenizer(spec, *files.back());
+    limits.push_back(token_limit(spec, *files.back()));
+  }
+  auto source =
+      std::make_unique<PreshuffledSource>(std::move(files), spec.data.seq_length, std::move(limits));
+  if (source->size() < needed_samples) too_few(*source, Split::train, needed_samples);
+  return source;
+}
+
 }  // namespace
 
 std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64_t needed_samples) {
   const Cut cut = cut_of(spec.data, split);
   if (cut.sources.empty()) return nullptr;
   const std::string& order = spec.data.order;
-  if (order != "native" && order != "gpt-neox" && order != "megatron") {
-    throw UserError(Problem{"is not known", "data.order", order, "native, gpt-neox, megatron", ""});
+  if (order == "preshuffled" && split == Split::train) {
+    return open_preshuffled(spec, cut.sources, needed_samples);
+  }
+  if (order != "native" && order != "gpt-neox" && order != "megatron" && order != "preshuffled") {
+    throw UserError(
+        Problem{"is not known", "data.order", order, "native, gpt-neox, megatron, preshuffled", ""});
   }
   std::vector<TokenRows> rows;
   for (const DataSource& source : cut.sources) {
@@ -95,12 +124,7 @@ std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64
 
   if (split != Split::train) {
     auto source = std::make_unique<SequentialSource>(std::move(rows));
-    if (source->size() < needed_samples) {
-      throw UserError(
-          Problem{fmt::format("has {} samples, and {} are asked for", source->size(), needed_samples),
-                  fmt::format("data.{}", name_of(split)), "", "",
-                  "ask for fewer (eval.batches), or give more text: it is never read twice"});
-    }
+    if (source->size() < needed_samples) too_few(*source, split, needed_samples);
     return source;
   }
 
@@ -117,8 +141,13 @@ std::unique_ptr<SampleSource> open_split(const RunSpec& spec, Split split, int64
     }
   }
   if (order != "native") {
-    const auto published = order == "megatron" ? PublishedOrder::megatron : PublishedOrder::gpt_neox;
-    return std::make_unique<PublishedSource>(published, std::move(rows), weights, needed_samples, seed);
+    const PublishedSource::Options options{
+        .order = order == "megatron" ? PublishedOrder::megatron : PublishedOrder::gpt_neox,
+        .needed_samples = needed_samples,
+        .order_samples = spec.data.order_samples,
+        .epochs = spec.data.epochs,
+        .seed = seed};
+    return std::make_unique<PublishedSource>(options, std::move(rows), cut.sources);
   }
   std::vector<ShuffledRows> sources;
   for (size_t i = 0; i < rows.size(); ++i) sources.emplace_back(std::move(rows[i]), seed, int(i));

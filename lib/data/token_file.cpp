@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "spec/token_files.h"
 
 namespace shoal {
 
@@ -50,41 +51,46 @@ int64_t convert(TokenType type, const std::byte* from, int64_t count, int32_t* o
   return 0;
 }
 
-std::string with_extension(const std::string& prefix, const char* extension) {
-  const std::string path = prefix + extension;
-  if (!std::filesystem::exists(path)) {
-    const bool has_suffix = prefix.ends_with(".bin") || prefix.ends_with(".idx");
-    throw UserError(Problem{"does not exist", path, "", "the prefix of a .bin/.idx pair",
-                            has_suffix ? "leave .bin or .idx away: " + prefix.substr(0, prefix.size() - 4)
-                                       : "make it with `shoal data tokenize`"});
-  }
+[[noreturn]] void missing(const std::string& prefix, const char* extension) {
+  const bool has_suffix = prefix.ends_with(".bin") || prefix.ends_with(".idx");
+  throw UserError(Problem{"does not exist", prefix + extension, "", "the prefix of a .bin/.idx pair",
+                          has_suffix ? "leave .bin or .idx away: " + prefix.substr(0, prefix.size() - 4)
+                                     : "make it with `shoal data tokenize`"});
+}
+
+std::string index_of(const std::string& prefix) {
+  const std::string path = prefix + ".idx";
+  if (!std::filesystem::exists(path)) missing(prefix, ".idx");
   return path;
+}
+
+std::vector<std::string> bins_of(const std::string& prefix) {
+  std::vector<std::string> files = bin_files_of(prefix);
+  if (files.empty()) missing(prefix, ".bin");
+  return files;
 }
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& prefix)
-    : prefix_(prefix),
-      index_file_(with_extension(prefix, ".idx")),
-      bin_file_(with_extension(prefix, ".bin")) {
-  index_.emplace(index_file_.bytes(), index_file_.path(), int64_t(bin_file_.bytes().size()));
+TokenFile::TokenFile(const std::string& prefix, IndexCheck check)
+    : prefix_(prefix), index_file_(index_of(prefix)), bin_(bins_of(prefix)) {
+  index_.emplace(index_file_, bin_.size(), check);
   const std::string meta_path = prefix + ".meta.json";
   if (std::ifstream file(meta_path, std::ios::binary); file) {
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     meta_ = parse_token_file_meta(text, meta_path);
-    check_meta();
+    check_meta(check);
     verified_ = std::make_unique<std::atomic<bool>[]>(meta_->chunk_hashes.size());
   }
 }
 
-void TokenFile::check_meta() const {
+void TokenFile::check_meta(IndexCheck check) const {
   const auto fail = [&](const std::string& what) {
     throw UserError(
         Problem{what, prefix_ + ".meta.json", "", "",
                 "the files were damaged, or another program rewrote the pair: then delete the .meta.json"});
   };
-  const auto bin_bytes = int64_t(bin_file_.bytes().size());
-  const auto chunks = (bin_bytes + meta_->chunk_bytes - 1) / meta_->chunk_bytes;
+  const auto chunks = (bin_.size() + meta_->chunk_bytes - 1) / meta_->chunk_bytes;
   if (meta_->documents != num_documents() || meta_->tokens != num_tokens()) {
     fail(fmt::format("states {} documents and {} tokens, but the index has {} and {}", meta_->documents,
                      meta_->tokens, num_documents(), num_tokens()));
@@ -92,6 +98,7 @@ void TokenFile::check_meta() const {
   if (int64_t(meta_->chunk_hashes.size()) != chunks) {
     fail(fmt::format("has {} hashes for {} chunks", meta_->chunk_hashes.size(), chunks));
   }
+  if (check == IndexCheck::ends) return;
   if (content_hash(index_file_.bytes().data(), index_file_.bytes().size()) != meta_->index_hash) {
     fail(fmt::format("its hash of {} does not match the file", index_file_.path()));
   }
@@ -101,15 +108,15 @@ void TokenFile::verify(int64_t first, int64_t count) const {
   SHOAL_CHECK(first >= 0 && count >= 0 && first + count <= num_tokens());
   if (!meta_ || count == 0) return;
   const int64_t item = size_of(type()), chunk = meta_->chunk_bytes;
-  const auto bytes = bin_file_.bytes();
+  std::vector<std::byte> scratch;
   for (int64_t c = first * item / chunk; c <= ((first + count) * item - 1) / chunk; ++c) {
     if (verified_[size_t(c)].load(std::memory_order_relaxed)) continue;
-    const auto begin = size_t(c * chunk);
-    const size_t length = std::min(size_t(chunk), bytes.size() - begin);
-    if (content_hash(bytes.data() + begin, length) != meta_->chunk_hashes[size_t(c)]) {
+    const int64_t begin = c * chunk, length = std::min(chunk, bin_.size() - begin);
+    if (content_hash(bin_.at(begin, length, scratch).data(), size_t(length)) !=
+        meta_->chunk_hashes[size_t(c)]) {
       throw UserError(
           Problem{fmt::format("bytes {} to {} are not those that were written", begin, begin + length),
-                  bin_file_.path(), "", "",
+                  prefix_ + ".bin", "", "",
                   "the file is damaged: tokenise the corpus again (if another program rewrote the pair, "
                   "delete the .meta.json)"});
     }
@@ -120,10 +127,11 @@ void TokenFile::verify(int64_t first, int64_t count) const {
 void TokenFile::read(int64_t first, int64_t count, int32_t* out) const {
   verify(first, count);
   const int64_t item = size_of(type());
-  const std::byte* from = bin_file_.bytes().data() + first * item;
+  std::vector<std::byte> scratch;
+  const std::byte* from = bin_.at(first * item, count * item, scratch).data();
   if (const int64_t bad = convert(type(), from, count, out); bad >= 0) {
-    throw UserError(Problem{"has a number that is no token id",
-                            fmt::format("{}: byte {}", bin_file_.path(), (first + bad) * item), "", "", ""});
+    throw UserError(
+        Problem{"has a number that is no token id", bin_.place_of((first + bad) * item), "", "", ""});
   }
 }
 

@@ -1,5 +1,6 @@
-// A tokenised corpus: the pair PREFIX.bin (ids, one document after the other) and PREFIX.idx (token_index.h),
-// and PREFIX.meta.json (token_file_meta.h) where this program wrote it.
+// A tokenised corpus: the pair PREFIX.bin (ids, one document after the other; or its shards, see
+// spec/token_files.h) and PREFIX.idx (token_index.h), and PREFIX.meta.json (token_file_meta.h) where this
+// program wrote it.
 #pragma once
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "data/bin_bytes.h"
 #include "data/mapped_file.h"
 #include "data/token_file_meta.h"
 #include "data/token_index.h"
@@ -16,8 +18,9 @@ namespace shoal {
 
 class TokenFile {
  public:
-  // Opens and checks everything but the content of the .bin. Throws UserError naming the file and the byte.
-  explicit TokenFile(const std::string& prefix);
+  // Opens and checks everything but the content of the .bin; with IndexCheck::ends, what takes constant time.
+  // Throws UserError naming the file and the byte.
+  explicit TokenFile(const std::string& prefix, IndexCheck check = IndexCheck::whole);
 
   const std::string& prefix() const { return prefix_; }
   TokenType type() const { return index_->type(); }
@@ -28,6 +31,7 @@ class TokenFile {
     return index_->begin(document);
   }  // also for num_documents()
   const TokenIndex& index() const { return *index_; }
+  const BinBytes& bin() const { return bin_; }
   const TokenFileMeta* meta() const { return meta_ ? &*meta_ : nullptr; }
 
   // Copies tokens [first, first + count). With hashes at hand, each chunk of the .bin is verified when it is
@@ -39,10 +43,11 @@ class TokenFile {
   void verify(int64_t first, int64_t count) const;
 
  private:
-  void check_meta() const;
+  void check_meta(IndexCheck check) const;
 
   std::string prefix_;
-  MappedFile index_file_, bin_file_;
+  MappedFile index_file_;
+  BinBytes bin_;
   std::optional<TokenIndex> index_;
   std::optional<TokenFileMeta> meta_;
   std::unique_ptr<std::atomic<bool>[]> verified_;  // by chunk

@@ -47,6 +47,18 @@ const char* to_string(TokenType type) {
   return "?";
 }
 
+TokenIndex::TokenIndex(const MappedFile& file, int64_t bin_bytes, IndexCheck check)
+    : bytes_(file.bytes()), file_(&file) {
+  read_header(file.path());
+  if (check == IndexCheck::ends) {
+    check_ends(file.path(), bin_bytes);
+  } else {
+    check_sequences(file.path(), bin_bytes);
+    check_documents(file.path());
+    release(0, int64_t(bytes_.size()));
+  }
+}
+
 TokenIndex::TokenIndex(std::span<const std::byte> bytes, const std::string& name, int64_t bin_bytes)
     : bytes_(bytes) {
   read_header(name);
@@ -96,10 +108,44 @@ void TokenIndex::read_header(const std::string& name) {
   doc_idx_length_ = int64_t(documents);
 }
 
+void TokenIndex::release(int64_t first, int64_t count) const {
+  if (file_ != nullptr) file_->release(size_t(first), size_t(count));
+}
+
+void TokenIndex::check_sequence(int64_t sequence, const std::string& name) const {
+  const int64_t item = size_of(type_), at = pointer(sequence), tokens = size(sequence);
+  if (tokens >= 0 && at >= 0 && at % item == 0 && at / item <= num_tokens_ &&
+      tokens <= num_tokens_ - at / item)
+    return;
+  fail(name, kIndexHeaderBytes + 4 * sequence,
+       fmt::format("sequence {} is said to have {} tokens from byte {} of the .bin, which has {}", sequence,
+                   tokens, at, num_tokens_ * item));
+}
+
+void TokenIndex::check_ends(const std::string& name, int64_t bin_bytes) {
+  num_tokens_ = bin_bytes / size_of(type_);
+  if (num_sequences_ > 0) {
+    check_sequence(0, name);
+    check_sequence(num_sequences_ - 1, name);
+  }
+  const int64_t last = num_sequences_ - 1;
+  const int64_t end = last < 0 ? 0 : pointer(last) + size(last) * size_of(type_);
+  if (end != bin_bytes || (last >= 0 && pointer(0) != 0)) {
+    fail(name, kIndexHeaderBytes,
+         fmt::format("its {} sequences end at byte {}, but the .bin has {}", num_sequences_, end, bin_bytes),
+         "the .bin is truncated, or belongs to another index");
+  }
+}
+
 void TokenIndex::check_sequences(const std::string& name, int64_t bin_bytes) {
+  constexpr int64_t kBlock = 4 << 20;  // sequences
   const int64_t item = size_of(type_);
   int64_t tokens = 0;
   for (int64_t i = 0; i < num_sequences_; ++i) {
+    if (i % kBlock == 0 && i > 0) {
+      release(kIndexHeaderBytes + 4 * (i - kBlock), 4 * kBlock);
+      release(kIndexHeaderBytes + 4 * num_sequences_ + 8 * (i - kBlock), 8 * kBlock);
+    }
     const int64_t tokens_here = size(i);
     if (tokens_here < 0) {
       fail(name, kIndexHeaderBytes + 4 * i,
@@ -129,7 +175,9 @@ void TokenIndex::check_sequences(const std::string& name, int64_t bin_bytes) {
 void TokenIndex::check_documents(const std::string& name) {
   const int64_t base = kIndexHeaderBytes + 12 * num_sequences_;
   int64_t previous = 0;
+  constexpr int64_t kBlock = 4 << 20;
   for (int64_t i = 0; i < doc_idx_length_; ++i) {
+    if (i % kBlock == 0 && i > 0) release(base + 8 * (i - kBlock), 8 * kBlock);
     const auto sequence = load<int64_t>(base + 8 * i);
     if ((i == 0 && sequence != 0) || sequence < previous || sequence > num_sequences_) {
       fail(name, base + 8 * i,

@@ -17,6 +17,8 @@
 #include <span>
 #include <string>
 
+#include "data/mapped_file.h"
+
 namespace shoal {
 
 // What the .bin holds, with the codes of the format. Codes 6 and 7 (floats) mean different types in different
@@ -34,14 +36,23 @@ inline TokenType token_type_for(int64_t vocab_size) {
 inline constexpr int64_t kIndexHeaderBytes = 34;
 inline constexpr char kIndexMagic[9] = {'M', 'M', 'I', 'D', 'I', 'D', 'X', 0, 0};
 
+// How much of an index is looked at when it is opened: all of it, or what takes constant time: the header,
+// the lengths, the first and the last sequence. The user of a sequence then checks it (check_sequence).
+enum class IndexCheck { whole, ends };
+
 // A view of an index, checked when made. Sequences are called documents elsewhere in this program, as in
 // GPT-NeoX: training never looks at doc_idx.
 class TokenIndex {
  public:
   // Checks the whole index: magic, version, dtype, sizes against the file's length, every size and pointer,
   // the order of doc_idx, and the last pointer against bin_bytes. Throws UserError naming the file and the
-  // byte. The bytes must outlive the view.
+  // byte. The file must outlive the view. A pass over it leaves little of it in memory.
+  TokenIndex(const MappedFile& file, int64_t bin_bytes, IndexCheck check);
+  // The same from memory, checked as a whole.
   TokenIndex(std::span<const std::byte> bytes, const std::string& name, int64_t bin_bytes);
+
+  // Throws UserError unless a sequence lies within the .bin.
+  void check_sequence(int64_t sequence, const std::string& name) const;
 
   TokenType type() const { return type_; }
   int64_t num_sequences() const { return num_sequences_; }
@@ -68,9 +79,13 @@ class TokenIndex {
   }
   void read_header(const std::string& name);
   void check_sequences(const std::string& name, int64_t bin_bytes);
+  void check_ends(const std::string& name, int64_t bin_bytes);
   void check_documents(const std::string& name);
 
+  void release(int64_t first, int64_t count) const;
+
   std::span<const std::byte> bytes_;
+  const MappedFile* file_ = nullptr;  // null: from memory
   TokenType type_ = TokenType::u16;
   int64_t num_sequences_ = 0, doc_idx_length_ = 0, num_tokens_ = 0, num_documents_ = -1;
 };

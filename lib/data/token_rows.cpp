@@ -28,14 +28,18 @@ void TokenRows::read(int64_t row, int64_t offset, int32_t* out) const {
 }
 
 void TokenRows::read_tokens(int64_t first, int64_t count, int32_t* out) const {
-  file_->read(first, count, out);
+  read_limited(*file_, first, count, token_limit_, out);
+}
+
+void read_limited(const TokenFile& file, int64_t first, int64_t count, int64_t token_limit, int32_t* out) {
+  file.read(first, count, out);
   int32_t largest = -1;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, out[i]);
-  if (largest < token_limit_) return;
+  if (largest < token_limit) return;
   const auto at = std::find(out, out + count, largest) - out;
   throw UserError(
-      Problem{fmt::format("token {} has the id {}", first + at, largest), file_->prefix() + ".bin", "",
-              fmt::format("ids below the vocabulary's {}", token_limit_),
+      Problem{fmt::format("token {} has the id {}", first + at, largest), file.prefix() + ".bin", "",
+              fmt::format("ids below the vocabulary's {}", token_limit),
               "the data were made with another tokenizer than data.tokenizer or model.vocab_size say"});
 }
 

@@ -37,4 +37,7 @@ class TokenRows {
   int64_t begin_, end_, seq_length_, token_limit_, rows_;
 };
 
+// Tokens [first, first + count) of a file. Throws UserError at an id at or past the limit.
+void read_limited(const TokenFile& file, int64_t first, int64_t count, int64_t token_limit, int32_t* out);
+
 }  // namespace shoal

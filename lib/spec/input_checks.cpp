@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "spec/checks.h"
+#include "spec/token_files.h"
 
 namespace shoal {
 namespace {
@@ -19,7 +20,7 @@ std::string looked_in(const std::string& path) {
 }
 
 void check_source(const std::string& key, const DataSource& source, std::vector<Conflict>& out) {
-  const bool bin = is_file(source.path + ".bin"), idx = is_file(source.path + ".idx");
+  const bool bin = !bin_files_of(source.path).empty(), idx = is_file(source.path + ".idx");
   if (bin && idx) return;
   Problem problem{.what = bin   ? fmt::format("{}.idx is missing beside {}.bin", source.path, source.path)
                           : idx ? fmt::format("{}.bin is missing beside {}.idx", source.path, source.path)

@@ -32,9 +32,19 @@ std::vector<Key> run_keys() {
       SHOAL_KEY(data.test, anything(), "", "Test data; read once, in file order."),
       SHOAL_KEY(data.split, anything(), "",
                 "Cuts the training data into train, valid and test in these proportions: 969,30,1."),
-      SHOAL_KEY(data.order, one_of({"native", "gpt-neox", "megatron"}), "",
-                "Rule that orders the training samples: this program's, or that of GPT-NeoX or Megatron-LM."),
+      SHOAL_KEY(
+          data.order, one_of({"native", "gpt-neox", "megatron", "preshuffled"}), "",
+          "Rule that orders the training samples: this program's, that of GPT-NeoX or Megatron-LM, or the "
+          "order of the file, each sequence of which is one row of seq_length + 1 tokens."),
       SHOAL_KEY(data.seed, or_value(at_least(0), -1), "", "Seed of the sample order; -1: run.seed."),
+      SHOAL_KEY(
+          data.epochs, at_least(0), "",
+          "Epochs that order gpt-neox shuffles together, on which every sample depends; 0: as many as the "
+          "run needs."),
+      SHOAL_KEY(
+          data.order_samples, at_least(0), "sequences",
+          "Samples that orders gpt-neox and megatron are made for, on which every sample may depend; 0: "
+          "what the run needs."),
 
       SHOAL_KEY(batch.global, at_least(1), "sequences", "Sequences in one optimizer step."),
       SHOAL_KEY(batch.micro, at_least(1), "sequences",

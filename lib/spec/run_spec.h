@@ -56,6 +56,7 @@ struct ModelSection {
 struct DataSource {
   std::string path;  // prefix of a .bin/.idx pair
   double weight = 1.0;
+  std::string index = {};  // prefix of index .npy files of GPT-NeoX or Megatron-LM to take the order from
 };
 
 struct DataSection {
@@ -63,8 +64,10 @@ struct DataSection {
   int64_t seq_length = 512;
   std::vector<DataSource> train, valid, test;
   std::string split;             // "969,30,1": cuts `train` sources when valid/test are not given
-  std::string order = "native";  // native (gpt-neox and megatron orders build on the same interface)
+  std::string order = "native";  // native | gpt-neox | megatron | preshuffled
   int64_t seed = -1;             // -1: run.seed
+  int64_t epochs = 0;            // gpt-neox: epochs shuffled together; 0: as many as the run needs
+  int64_t order_samples = 0;     // gpt-neox, megatron: samples the order is made for; 0: what the run needs
 };
 
 struct BatchSection {

@@ -28,6 +28,9 @@ Json source_schema() {
   Json source = {{"type", "object"}, {"additionalProperties", false}, {"required", {"path"}}};
   source["properties"]["path"] = path;
   source["properties"]["weight"] = {{"type", "number"}, {"exclusiveMinimum", 0}, {"default", 1}};
+  source["properties"]["index"] = {{"type", "string"},
+                                   {"minLength", 1},
+                                   {"description", "Prefix of index .npy files of GPT-NeoX or Megatron-LM."}};
   return {{"anyOf", Json::array({path, source})}};
 }
 

@@ -88,6 +88,38 @@ void check_split(const RunSpec& s, std::vector<Conflict>& out) {
   }
 }
 
+void check_order(const RunSpec& s, std::vector<Conflict>& out) {
+  const DataSection& d = s.data;
+  const bool is_published = d.order == "gpt-neox" || d.order == "megatron";
+  const auto refuse = [&](const char* key, std::string value, const char* allowed, const char* hint) {
+    out.push_back({{key, "data.order"},
+                   {.what = fmt::format("{} means nothing with data.order: {}", key, d.order),
+                    .value = std::move(value),
+                    .allowed = allowed,
+                    .hint = hint}});
+  };
+  if (d.epochs > 0 && d.order != "gpt-neox") {
+    refuse("data.epochs", fmt::format("{}", d.epochs), "data.order: gpt-neox",
+           d.order == "megatron"
+               ? "this order depends on the number of samples: freeze it by data.order_samples"
+               : "the first samples of this order are the same however long the run is");
+  }
+  if (d.order_samples > 0 && !is_published) {
+    refuse("data.order_samples", fmt::format("{}", d.order_samples), "data.order: gpt-neox or megatron",
+           "the first samples of this order are the same however long the run is");
+  }
+  const bool has_index = std::any_of(d.train.begin(), d.train.end(),
+                                     [](const DataSource& source) { return !source.index.empty(); });
+  if (has_index && !is_published) {
+    refuse("data.train", "a source with an index", "data.order: gpt-neox or megatron",
+           "index files hold an order of one of these programs");
+  }
+  if (d.order == "preshuffled" && !d.split.empty()) {
+    refuse("data.split", d.split, "validation sets of their own",
+           "the rows are the training order as a whole");
+  }
+}
+
 void check_start(const RunSpec& s, std::vector<Conflict>& out) {
   if (!s.run.fork.empty() && !s.run.branch.empty()) {
     out.push_back({{"run.fork", "run.branch"},
@@ -153,6 +185,7 @@ std::vector<Conflict> spec_conflicts(const RunSpec& spec) {
   check_batch(spec, out);
   check_schedule(spec, out);
   check_split(spec, out);
+  check_order(spec, out);
   check_start(spec, out);
   check_goldfish(spec, out);
   check_vocab(spec, out);

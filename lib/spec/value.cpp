@@ -110,12 +110,14 @@ struct Assigner {
       return wrong(item, path + " must be {path: PREFIX, weight: NUMBER}", key.allowed_text());
     Problems problems = duplicate_keys(item, path + ".");
     for (const auto& [name, value] : item.entries) {
-      if (name.text == "path") {
+      if (name.text == "path" || name.text == "index") {
         if (value.kind == Kind::scalar && !value.text.empty() && is_printable_utf8(value.text)) {
-          into.path = value.text;
+          (name.text == "path" ? into.path : into.index) = value.text;
         } else {
+          const char* allowed =
+              name.text == "path" ? "the prefix of a .bin/.idx pair" : "the prefix of index .npy files";
           problems.push_back(
-              wrong(value, path + ".path must be a text", "the prefix of a .bin/.idx pair").front());
+              wrong(value, fmt::format("{}.{} must be a text", path, name.text), allowed).front());
         }
       } else if (name.text == "weight") {
         const auto weight = parse_number(value.text);
@@ -125,13 +127,13 @@ struct Assigner {
           problems.push_back(wrong(value, path + ".weight must be a number", "a number above 0").front());
         }
       } else {
-        const std::string near = nearest(name.text, {"path", "weight"});
+        const std::string near = nearest(name.text, {"path", "weight", "index"});
         const std::string hint = near.empty() ? "" : "did you mean " + near + "?";
         problems.push_back({name.line,
                             name.column,
                             {.what = fmt::format("unknown key {}.{}", path, name.text),
                              .value = written(value),
-                             .allowed = "the keys of a source: path, weight",
+                             .allowed = "the keys of a source: path, weight, index",
                              .hint = hint}});
       }
     }
@@ -175,8 +177,9 @@ struct Printer {
   std::string operator()(const std::vector<DataSource>* value) const {
     std::string text;
     for (const DataSource& source : *value) {
-      text += fmt::format("{}{{path: {}, weight: {}}}", text.empty() ? "" : ", ",
-                          quoted_if_needed(source.path), format_number(source.weight));
+      const std::string index = source.index.empty() ? "" : ", index: " + quoted_if_needed(source.index);
+      text += fmt::format("{}{{path: {}, weight: {}{}}}", text.empty() ? "" : ", ",
+                          quoted_if_needed(source.path), format_number(source.weight), index);
     }
     return "[" + text + "]";
   }

@@ -1,0 +1,92 @@
+// shoal data show, index and inspect on a small corpus.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "cli/run_shoal.h"
+#include "temp_folder.h"
+
+using namespace shoal::test;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string read_bytes(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+void write_corpus(const TempFolder& folder) {
+  std::ofstream text(folder / "text.txt");
+  for (int i = 0; i < 60; ++i) text << "Line " << i % 50 << " of a small corpus.\n";
+  text.close();
+  std::ofstream(folder / "run.yaml") << R"(version: 1
+run: {name: small, steps: 6}
+model: {hidden_size: 32, num_layers: 1, num_attention_heads: 2}
+data: {tokenizer: byte, seq_length: 16, train: [{path: corpus}], order: gpt-neox}
+batch: {global: 8, micro: 2}
+parallel: {z: 2, data: 2}
+)";
+  const Result made = run_shell(
+      "shoal data tokenize text.txt --documents line --tokenizer byte --output corpus", folder / "");
+  REQUIRE(made.exit_code == 0);
+}
+
+int count_lines(const std::string& text) {
+  return int(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("data show: the rows of a step, whole, by rank, as text and for NumPy") {
+  const TempFolder folder;
+  write_corpus(folder);
+  const auto show = [&](const std::string& words) {
+    return run_shell("shoal data show run.yaml " + words, folder / "");
+  };
+  const Result all = show("--step 3");
+  REQUIRE(all.exit_code == 0);
+  CHECK(count_lines(all.out) == 8);
+  CHECK(all.out.starts_with("24: "));
+  std::string by_rank;
+  for (int rank = 0; rank < 4; ++rank) by_rank += show("--step 3 --rank " + std::to_string(rank)).out;
+  CHECK(by_rank == all.out);  // one pass a step: the slices of the ranks in order
+  CHECK(contains(show("--step 3 --as text").out, "--- sample 31\n"));
+  CHECK(contains(show("--step 3 --as text").out, "small"));
+  REQUIRE(show("--step 3 --output rows.npy").exit_code == 0);
+  CHECK(read_bytes(folder / "rows.npy").size() == 128 + 8 * 17 * 2);
+  const Result late = show("--step 1000000");
+  CHECK(late.exit_code == 2);
+  CHECK(contains(late.err, "no data for this step"));
+  CHECK(show("--rank 4").exit_code == 2);
+  CHECK(show("--step 3 data.order=native").out != all.out);
+
+  // Both routes to the order give the same rows: computed, and from index files.
+  REQUIRE(run_shell("shoal data index run.yaml --output maps", folder / "").exit_code == 0);
+  const Result read =
+      show("--step 3 data.train='[{path: corpus, index: maps/corpus_train_0_indexmap_49ns_16sl_1234s}]'");
+  CHECK(read.out == all.out);
+}
+
+TEST_CASE("data inspect: documents, duplicates, and what a run reads") {
+  const TempFolder folder;
+  write_corpus(folder);
+  const Result pair = run_shell("shoal data inspect corpus", folder / "");
+  CHECK(pair.exit_code == 0);
+  CHECK(contains(pair.out, "60 of 60 documents end with the id 256"));
+  CHECK(contains(pair.out, "10 documents equal an earlier one"));
+  CHECK(contains(pair.out, "neighbours share one token"));
+  const Result run = run_shell("shoal data inspect run.yaml", folder / "");
+  CHECK(run.exit_code == 0);
+  CHECK(contains(run.out, "48 samples: 6 steps of 8; every source has enough"));
+  CHECK(contains(run.out, "in the order of GPT-NeoX"));
+  const Result frozen = run_shell("shoal data inspect run.yaml data.epochs=1 run.steps=100", folder / "");
+  CHECK(frozen.exit_code == 2);
+  CHECK(contains(frozen.err, "the run takes 800 samples"));
+}
