@@ -41,7 +41,8 @@ Axis make_axis(const XyPlot& plot, bool x, double from, double to) {
     axis.ticks = axis.scale.ticks;
     return axis;
   }
-  axis.scale = log_scale(low, high, from, to);
+  const double margin = std::pow(high / low, 0.02);  // so that no mark lies on the frame
+  axis.scale = log_scale(low / margin, high * margin, from, to);
   axis.ticks = axis.scale.ticks;
   return axis;
 }
