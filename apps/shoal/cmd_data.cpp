@@ -56,7 +56,7 @@ Command train_tokenizer_command() {
 Command data_command() {
   Command command{.name = "data", .summary = "prepare and look at training data"};
   command.commands = {data_tokenize_command(), train_tokenizer_command(), data_inspect_command(),
-                      data_show_command(), data_index_command()};
+                      data_show_command(),     data_index_command(),      data_buckets_command()};
   return command;
 }
 

@@ -112,7 +112,7 @@ int eval(const Invocation& given) {
 }  // namespace
 
 Command eval_command() {
-  return {
+  Command command{
       .name = "eval",
       .summary = "loss and perplexity of a trained model",
       .description =
@@ -141,6 +141,8 @@ Command eval_command() {
       .examples = {{"shoal eval runs/demo", "The validation loss of the newest checkpoint."},
                    {"shoal eval runs/demo book.txt", "Perplexity and bits a byte on a text."}},
       .run = eval};
+  command.commands = {eval_memorization_command(), eval_prediction_command()};
+  return command;
 }
 
 }  // namespace shoal

@@ -69,7 +69,8 @@ struct Command {
   std::vector<Flag> flags = {};
   std::vector<Example> examples = {};
   std::function<int(const Invocation&)> run = {};
-  std::vector<Command> commands = {};  // for a group such as "data"; then run is empty
+  std::vector<Command> commands = {};  // for a group such as "data"; then run is empty, unless the group's
+                                       // name alone does something too, as "eval RUN"
 };
 
 // "shoal data tokenize [--flag N] FILE..."

@@ -24,6 +24,7 @@ Command shoal_program() {
       show_command(),
       data_command(),
       train_command(),
+      suite_command(),
       eval_command(),
       generate_command(),
       ckpt_command(),

@@ -33,7 +33,7 @@ std::string with_choices(const std::string& doc, const std::vector<std::string>&
 
 std::string usage_line(const std::string& full_name, const Command& command) {
   std::string text = full_name;
-  if (!command.commands.empty()) text += " COMMAND";
+  if (!command.commands.empty() && command.arguments.empty()) text += " COMMAND";
   for (const Flag& flag : command.flags) {
     text += fmt::format(" [{}{}{}]", flag.name, flag.value.empty() ? "" : " ", flag.value);
   }

@@ -43,10 +43,7 @@ void attach(Bound& bound, const Command& command, const std::string& full_name, 
       app->add_option(flag.name, values)->allow_extra_args(false)->take_all();
     }
   }
-  if (command.commands.empty()) {
-    app->add_option("words", bound.words);
-    return;
-  }
+  if (command.commands.empty() || !command.arguments.empty()) app->add_option("words", bound.words);
   for (const Command& child : command.commands) {
     bound.children.push_back(std::make_unique<Bound>());
     attach(*bound.children.back(), child, full_name + " " + child.name, app->add_subcommand(child.name));

@@ -131,8 +131,9 @@ std::string chart_html(const Chart& given) {
   html += "<g class=\"plot\">" + axes_svg(x, y);
   for (const auto& mark : chart.marks) html += mark_svg(mark, y);
   for (const auto& curve : chart.curves) html += curve_svg(curve, x, y);
-  html += fmt::format("</g><text class=\"x-name\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">step</text></svg>",
-                      (left + right) / 2, height - 4);
+  html += fmt::format("</g><text class=\"{}\" x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></svg>",
+                      chart.x_name == "step" ? "x-name" : "x-fixed", (left + right) / 2, height - 4,
+                      escaped(chart.x_name));
   html += "<script type=\"application/json\">" + data_json(chart) + "</script></figure>\n";
   return html;
 }

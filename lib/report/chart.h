@@ -21,7 +21,8 @@ struct Chart {
   std::string unit;   // "nats a token"
   std::vector<Curve> curves;
   std::vector<Mark> marks = {};
-  bool from_zero = false;  // the value axis starts at zero
+  bool from_zero = false;       // the value axis starts at zero
+  std::string x_name = "step";  // another one stays when a reader asks for tokens along the charts
 };
 
 // The <figure>: title, buttons, SVG and data. Curves without a finite point are left out; a chart without any

@@ -71,6 +71,35 @@ std::string charts_html(const std::vector<RunLog>& runs, const PageOptions& opti
   return html + "</section>\n";
 }
 
+// What the runs give back of pages by the number of epochs that they saw them: charts and a table.
+std::string memorization_html(const std::vector<RunLog>& runs) {
+  Chart exact{"chart-memorized", "Pages memorized", "% of the pages, to the last token", {}, {}, true,
+              "epochs"};
+  Chart rouge{"chart-rouge", "RougeL of the endings", "1: as in the training data", {}, {}, true, "epochs"};
+  std::string rows;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    std::vector<Point> shares, overlaps;
+    for (const Memorization& m : runs[i].memorization) {
+      shares.push_back({m.epochs, m.epochs, 100 * m.share});
+      overlaps.push_back({m.epochs, m.epochs, m.rouge_l});
+      rows += fmt::format(
+          "<tr><th><i class=\"key c{}\"></i>{}</th><td>{}</td><td>{}</td><td>{}</td><td>{:.1f} "
+          "%</td><td>{:.1f} "
+          "%</td><td>{:.3f}</td></tr>",
+          i % 8, escaped(runs[i].name), m.epochs, m.sequences, m.tokens, 100 * m.share, 100 * m.matched,
+          m.rouge_l);
+    }
+    exact.curves.push_back({runs[i].name, int(i), "dots", shares});
+    rouge.curves.push_back({runs[i].name, int(i), "dots", overlaps});
+  }
+  if (rows.empty()) return "";
+  return "<section id=\"memorization\"><h2>Pages memorized after epochs</h2><section class=\"charts\">" +
+         chart_html(exact) + chart_html(rouge) +
+         "</section><table class=\"compare\"><thead><tr><th>run</th><th>epochs</th><th>pages</th><th>last "
+         "tokens</th><th>memorized</th><th>tokens right</th><th>RougeL</th></tr></thead><tbody>" +
+         rows + "</tbody></table></section>\n";
+}
+
 std::string summary_html(const std::vector<RunLog>& runs) {
   if (runs.size() == 1) {
     std::string html = "<section class=\"figures\">";
@@ -170,8 +199,8 @@ std::string report_page(const std::vector<RunLog>& runs, const PageOptions& opti
   for (size_t i = 0; title.empty() && i < runs.size(); ++i) {
     for (const auto& run : runs) title += (title.empty() ? "" : ", ") + run.name;
   }
-  std::string html =
-      warnings_html(runs) + summary_html(runs) + charts_html(runs, options) + differences_html(runs);
+  std::string html = warnings_html(runs) + summary_html(runs) + memorization_html(runs) +
+                     charts_html(runs, options) + differences_html(runs);
   html += per_run_html(runs, "samples", "Samples", [](const RunLog& run) {
     return run.samples.empty() ? "" : "<pre class=\"samples\">" + escaped(run.samples) + "</pre>";
   });

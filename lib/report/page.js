@@ -122,7 +122,7 @@
         });
         add("path", {class: `curve ${curve.role} c${curve.color}`, d});
       }
-      this.xName.textContent = axis;
+      if (this.xName) this.xName.textContent = axis;
     }
 
     zoom(span) {

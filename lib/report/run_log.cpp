@@ -61,6 +61,25 @@ void fill_tokens(RunLog& log) {
   }
 }
 
+// Of several results for the same number of epochs the last one counts.
+std::vector<Memorization> read_memorization(const std::string& text) {
+  std::map<int64_t, Memorization> by_epochs;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto record = ordered_json::parse(line, nullptr, false);
+    if (!record.is_object() || !record.contains("epochs")) continue;
+    const auto number = [&](const char* key) {
+      return record.contains(key) && record[key].is_number() ? record[key].get<double>() : 0;
+    };
+    const auto epochs = int64_t(number("epochs"));
+    by_epochs[epochs] = {epochs,          int64_t(number("tokens")), int64_t(number("sequences")),
+                         number("share"), number("matched"),         number("rouge_l")};
+  }
+  std::vector<Memorization> found;
+  for (const auto& [epochs, result] : by_epochs) found.push_back(result);
+  return found;
+}
+
 }  // namespace
 
 const std::vector<Point>& RunLog::points(const std::string& key) const {
@@ -103,6 +122,7 @@ RunLog read_run(const fs::path& folder) {
   read_metrics(read_text(metrics), log);
   log.resolved_spec = read_text(folder / "resolved.yaml");
   log.samples = read_text(folder / "samples.txt");
+  log.memorization = read_memorization(read_text(folder / "memorization.jsonl"));
   const auto environment = ordered_json::parse(read_text(folder / "env.json"), nullptr, false);
   if (environment.is_object()) flatten(environment, "", log.environment);
   return log;

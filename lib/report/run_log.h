@@ -17,6 +17,12 @@ struct Point {
   double value = 0;    // NaN where the run logged a value that is not finite
 };
 
+// What a run gives back of pages that it saw for so many epochs (`shoal eval memorization --epochs`).
+struct Memorization {
+  int64_t epochs = 0, tokens = 0, sequences = 0;  // tokens asked for of each sequence
+  double share = 0, matched = 0, rouge_l = 0;     // sequences right to the last token; means over sequences
+};
+
 struct RunLog {
   std::string name;                                  // the last part of the folder's path
   std::string folder;                                // as given
@@ -24,14 +30,16 @@ struct RunLog {
   std::vector<std::pair<std::string, std::string>> environment;  // env.json, nested keys joined by dots
   std::string resolved_spec;                                     // resolved.yaml, or empty
   std::string samples;                                           // samples.txt, or empty
+  std::vector<Memorization> memorization;                        // memorization.jsonl, in the order of epochs
   int unreadable_lines = 0;  // of metrics.jsonl, a torn last line not counted
 
   const std::vector<Point>& points(const std::string& key) const;  // empty if the run has no such key
 };
 
 // Reads metrics.jsonl (one JSON object a line with "step" and any numbers) and, where they are there,
-// env.json, resolved.yaml and samples.txt. A step that appears again replaces what was logged from it on, as
-// happens when a run resumed from an earlier checkpoint. Throws UserError if the folder has no metrics.jsonl.
+// env.json, resolved.yaml, samples.txt and memorization.jsonl. A step that appears again replaces what was
+// logged from it on, as happens when a run resumed from an earlier checkpoint. Throws UserError if the folder
+// has no metrics.jsonl.
 RunLog read_run(const std::filesystem::path& folder);
 
 // The metrics of one file's text, for tests: fills series and unreadable_lines.

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "spec/checks.h"
+#include "spec/read_file.h"
 #include "spec/reader.h"
 
 namespace shoal {
@@ -38,7 +39,9 @@ std::string file_hint(const std::string& path) {
   return "";
 }
 
-void add_file_at(SpecReader& reader, const std::string& path) {
+}  // namespace
+
+void add_spec_file(SpecReader& reader, const std::string& path) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     reader.add_unreadable({.what = "this is a folder, not a run spec", .where = path});
@@ -58,7 +61,16 @@ void add_file_at(SpecReader& reader, const std::string& path) {
   reader.add_file(path, text.str());
 }
 
-}  // namespace
+YamlNode read_yaml_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  try {
+    return read_yaml(text.str());
+  } catch (const YamlError&) {
+    return {};
+  }
+}
 
 SpecErrors::SpecErrors(std::vector<Problem> problems)
     : Error(ExitCode::usage, message(problems)), problems_(std::move(problems)) {}
@@ -66,7 +78,7 @@ SpecErrors::SpecErrors(std::vector<Problem> problems)
 LoadedSpec load_spec(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
                      Inputs inputs) {
   SpecReader reader;
-  for (const std::string& file : files) add_file_at(reader, file);
+  for (const std::string& file : files) add_spec_file(reader, file);
   for (const std::string& word : overrides) reader.add_override(word);
   return reader.finish(inputs);
 }

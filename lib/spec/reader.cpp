@@ -123,6 +123,8 @@ void SpecReader::walk(const YamlNode& map, const std::string& section) {
 void SpecReader::read_entry(const YamlNode& name, const YamlNode& value, const std::string& path) {
   if (const Key* key = find_key(path)) {
     set(*key, value);
+  } else if (path == "suite" && suite_allowed_) {
+    return;
   } else if (!is_section(path)) {
     unknown_key(name, value, path);
   } else if (value.kind == YamlNode::Kind::map) {
@@ -176,7 +178,10 @@ void SpecReader::unknown_key(const YamlNode& name, const YamlNode& value, const 
     return;
   }
   const Key* key = find_key(path);
-  if (key != nullptr && dotted) {
+  if (path == "suite") {
+    problem.what = "suite stands for several runs, and one is asked for";
+    problem.hint = "shoal suite show lists them, shoal suite train trains them";
+  } else if (key != nullptr && dotted) {
     problem.what = "a dotted key stands in a file";
     problem.hint = fmt::format("nest it: {}: {{{}: {}}}", key->section(), key->name(), written(value));
   } else if (const std::string near = likely_key(path); !near.empty()) {

@@ -25,12 +25,13 @@ inline const Edges allowed_edges = {
     {"model", {"layers", "spec"}},
     {"optim", {"model"}},
     {"data", {"grid", "spec"}},
+    {"eval", {"model", "data"}},
     {"checkpoint", {"model", "spec"}},
     {"train", {"optim", "data", "checkpoint"}},
     {"laws", {"grid", "spec"}},
     {"report", {"laws", "spec"}},
     {"data_tools", {"data"}},
-    {"apps", {"train", "report", "laws", "data_tools"}},
+    {"apps", {"train", "eval", "report", "laws", "data_tools"}},
 };
 
 // A library's headers (by the start of the included name) -> the folders that may include them.

@@ -90,3 +90,36 @@ TEST_CASE("data inspect: documents, duplicates, and what a run reads") {
   CHECK(frozen.exit_code == 2);
   CHECK(contains(frozen.err, "the run takes 800 samples"));
 }
+
+TEST_CASE("eval memorization: training rows, documents, and predictions from files") {
+  const TempFolder folder;
+  write_corpus(folder);
+  const auto shell = [&](const std::string& command) { return run_shell(command, folder / ""); };
+  const std::string keys =
+      "data.order=native parallel.z=1 parallel.data=1 run.steps=60 batch.micro=8 optimizer.lr=1e-2 "
+      "checkpoint.every=20 "
+      "checkpoint.keep_last=0 log.progress=none";
+  REQUIRE(shell("shoal train run.yaml run.dir=run " + keys).exit_code == 0);
+  const Result scored = shell("shoal eval memorization run --k 8 --l 4 --output final.csv --count 100");
+  REQUIRE(scored.exit_code == 0);
+  CHECK(contains(scored.out, "sequences 0 to 100 of the training order"));
+  CHECK(contains(scored.out, "memorized "));
+  CHECK(count_lines(read_bytes(folder / "final.csv")) == 100);
+  REQUIRE(shell("shoal eval memorization run/ckpt/step_000020.h5 --k 8 --l 4 --output early.csv").exit_code ==
+          0);
+  CHECK(count_lines(read_bytes(folder / "early.csv")) == 160);  // the rows seen by then
+  const Result table = shell("shoal eval prediction final.csv early.csv final.csv");
+  CHECK(table.exit_code == 0);
+  CHECK(contains(table.out, "recall"));
+  CHECK(count_lines(table.out) == 3);
+
+  const Result documents = shell("shoal eval memorization run --data corpus --last 5 --epochs 6 --json");
+  CHECK(contains(documents.out, "\"sequences\":60"));
+  CHECK(contains(read_bytes(folder / "run/memorization.jsonl"),
+                 "{\"epochs\":6,\"tokens\":5,\"sequences\":60,"));
+  CHECK(shell("shoal report run").exit_code == 0);
+  CHECK(contains(read_bytes(folder / "run/report.html"), "Pages memorized after epochs"));
+  CHECK(shell("shoal eval memorization run --k 17").exit_code == 2);
+  CHECK(shell("shoal eval run").exit_code == 2);  // the plain evaluation still reads its words: no valid data
+  CHECK(contains(shell("shoal eval --help").out, "prediction"));
+}
