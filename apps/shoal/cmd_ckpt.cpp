@@ -8,6 +8,7 @@
 #include "checkpoint/diff.h"
 #include "checkpoint/store.h"
 #include "shoal/commands.h"
+#include "shoal/suite_list.h"
 #include "spec/load.h"
 
 namespace shoal {
@@ -42,6 +43,7 @@ std::optional<Retention> retention_of(const std::vector<StoredCheckpoint>& all) 
 }
 
 int list(const Invocation& given) {
+  if (const auto runs = runs_in(given.text("RUN")); !runs.empty()) return list_suite(runs);
   const std::vector<StoredCheckpoint> all = list_of(given.text("RUN"));
   const std::optional<Retention> retention = retention_of(all);
   fmt::print("{:>9}  {:>12}  {:>8}  {:<16}  {:<11}  {}\n", "step", "samples", "size", "written", "kept by",
@@ -108,13 +110,16 @@ Command ckpt_command() {
   Command group{.name = "ckpt", .summary = "list, verify and compare checkpoints"};
   group.commands = {
       {.name = "ls",
-       .summary = "list a run's checkpoints",
+       .summary = "list the checkpoints of a run or a suite",
        .description = "Step, samples used, size, time, and which rule of checkpoint.keep_last, keep_every or "
                       "schedule keeps each "
                       "one. Reads the seal at the beginning of each file and its length; `shoal ckpt verify` "
                       "reads all of it.",
-       .arguments = {{.name = "RUN", .doc = "A run's folder.", .completes = Completes::folder}},
-       .examples = {{"shoal ckpt ls runs/demo", "What the demo has saved."}},
+       .arguments = {{.name = "RUN",
+                      .doc = "A run's folder, or a suite's: then a table of its revisions, stepN, by run.",
+                      .completes = Completes::folder}},
+       .examples = {{"shoal ckpt ls runs/demo", "What the demo has saved."},
+                    {"shoal ckpt ls runs/suite", "Which revisions of each run of a suite are there."}},
        .run = list},
       {.name = "verify",
        .summary = "read checkpoints in full and check every hash",

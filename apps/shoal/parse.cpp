@@ -33,6 +33,7 @@ void attach(Bound& bound, const Command& command, const std::string& full_name, 
   app->add_flag("-h,--help", bound.help);
   app->allow_extras();
   app->prefix_command(false);
+  app->require_subcommand(0, 1);  // behind a command, a word such as "data" is a name, no other command
   bound.flag_values.resize(command.flags.size());
   for (size_t i = 0; i < command.flags.size(); ++i) {
     const Flag& flag = command.flags[i];

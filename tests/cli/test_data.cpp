@@ -123,3 +123,12 @@ TEST_CASE("eval memorization: training rows, documents, and predictions from fil
   CHECK(shell("shoal eval run").exit_code == 2);  // the plain evaluation still reads its words: no valid data
   CHECK(contains(shell("shoal eval --help").out, "prediction"));
 }
+
+TEST_CASE("names of files and folders may be those of commands") {
+  const TempFolder folder;
+  CHECK(contains(run_shell("shoal data inspect show", folder / "").err, "show.idx"));
+  CHECK(contains(run_shell("shoal data inspect train", folder / "").err, "train.idx"));
+  CHECK(contains(run_shell("shoal eval data", folder / "").err, "data"));
+  CHECK(run_shell("shoal eval data", folder / "").exit_code == 2);
+  CHECK(contains(run_shell("shoal ckpt ls suite", folder / "").err, "no checkpoint"));
+}

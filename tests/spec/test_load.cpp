@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "spec/checks.h"
 #include "spec/load.h"
+#include "spec/suite.h"
 #include "temp_folder.h"
 
 using namespace shoal;
@@ -193,10 +195,17 @@ TEST_CASE("show is read back to the same spec and keeps the origins apart") {
   CHECK(to_yaml(parse_spec(yaml, "b.yaml", {}), false) == to_yaml(loaded, false));
 }
 
-TEST_CASE("every spec in configs is read") {
-  for (const auto& entry : std::filesystem::directory_iterator(SHOAL_SOURCE_DIR "/configs")) {
-    if (entry.path().extension() != ".yaml") continue;
-    CAPTURE(entry.path().string());
-    CHECK_NOTHROW(load_spec({entry.path().string()}, {}));
+TEST_CASE("every spec and every suite in configs is read") {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(SHOAL_SOURCE_DIR "/configs")) {
+    const std::string path = entry.path().string();
+    if (entry.path().extension() != ".yaml" || path.find("/presets/") != std::string::npos) continue;
+    CAPTURE(path);
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    if (text.str().find("\nsuite:") != std::string::npos) {
+      CHECK(load_suite({path}, {}).runs.size() > 1);
+    } else {
+      CHECK_NOTHROW(load_spec({path}, {}));
+    }
   }
 }
