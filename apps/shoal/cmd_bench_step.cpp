@@ -49,8 +49,8 @@ int run(const Invocation& given) {
   const LoadedSpec loaded = spec_of(given, Inputs::unchecked);
   const StepBench bench = bench_step(loaded.spec, given.integer("--steps", 8, 1), !given.has("--quick"));
   const double median = bench.median_seconds(), rate = bench.product_rate();
-  fmt::print("step          {:.1f} ms (median of {}, best {:.1f})\n", 1e3 * median, bench.seconds.size(),
-             1e3 * bench.best_seconds);
+  fmt::print("step          {:.1f} ms (median of {}, best {:.1f}, mean {:.1f})\n", 1e3 * median,
+             bench.seconds.size(), 1e3 * bench.best_seconds, 1e3 * bench.mean_seconds());
   fmt::print("tokens/s      {:.0f}\n", bench.tokens / median);
   fmt::print("model         {:.0f} GFLOP/s\n", bench.model_flops / median / 1e9);
   if (rate > 0) {

@@ -120,7 +120,7 @@ MemoryEstimate estimate_memory(const RunSpec& spec, const ModelConfig& m) {
 double optimizer_elements(const OptimizerSection& optimizer, const ModelConfig& m) {
   const double parameters = double(m.parameter_count());
   if (optimizer.name == "sgd") return parameters;
-  if (optimizer.name == "adamw") return 2 * parameters;
+  if (optimizer.name == "adamw" || optimizer.name == "adam-atan2") return 2 * parameters;
   // The others keep AdamW for what is no matrix of a layer.
   double matrices = 0, factors = 0;
   for (const MatrixShape& shape : layer_matrices(m)) {

@@ -28,6 +28,8 @@ std::string_view name_of(Op op) {
       return "cross_entropy";
     case Op::adamw:
       return "adamw";
+    case Op::adam_relative_squares:
+      return "adam_relative_squares";
     case Op::sum_squares:
       return "sum_squares";
     case Op::scale:

@@ -31,6 +31,7 @@ enum class Op {
   add,
   cross_entropy,
   adamw,
+  adam_relative_squares,
   sum_squares,
   scale,
   cast,
@@ -155,12 +156,14 @@ struct SoftmaxGradArgs {
 
 // Decoupled weight decay (Loshchilov and Hutter 2019), bias-corrected, eps outside the root:
 //   m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2;  p = p (1 - lr wd) - lr (m / c1) / (sqrt(v / c2) + eps).
-// g is multiplied by gradient_scale first (clipping). All f32, one flat length; copy (optional) gets p as
-// bf16.
+// With atan2 the step is (lr / c1) atan2(m, sqrt(v / c2)) instead, which no scale of the gradient can change
+// and which needs no eps (Everett et al. 2024, arXiv 2407.05872); v is kept at eps^2 at least. g is
+// multiplied by gradient_scale first (clipping). All f32, one flat length; copy (optional) gets p as bf16.
 struct AdamwArgs {
   View param, grad, m, v, copy;
   double lr = 0, beta1 = 0.9, beta2 = 0.95, eps = 1e-8, weight_decay = 0, gradient_scale = 1;
   double correction1 = 1, correction2 = 1;  // 1 - beta^step
+  bool atan2 = false;
 };
 
 class Ops {
@@ -193,6 +196,9 @@ class Ops {
   virtual void add(const View& a, const View& b, const View& out) = 0;  // out may be a or b; same type
   virtual void bias_grad(const View& dy, const View& dbias) = 0;  // dbias [N] f32 += column sums of dy [M, N]
   virtual void adamw(const AdamwArgs& args) = 0;
+  // The sum of g^2 / max(v', eps^2), v' the second moment that adamw with these args would set, from grad and
+  // v alone; summed in f64, synchronises.
+  virtual double adam_relative_squares(const AdamwArgs& args) = 0;
   virtual double sum_squares(const View& x) = 0;            // f32 or bf16, summed in f64; synchronises
   virtual void scale(const View& x, float factor) = 0;      // in place, f32 or bf16
   virtual void cast(const View& from, const View& to) = 0;  // f32 <-> bf16, strided rows

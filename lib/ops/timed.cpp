@@ -87,6 +87,12 @@ void TimedOps::attention(const AttentionArgs& args) {
 void TimedOps::attention_grad(const AttentionGradArgs& args) {
   timed("attention_grad", 2 * attention_flops(args.q, args.k), [&] { inner_.attention_grad(args); });
 }
+double TimedOps::adam_relative_squares(const AdamwArgs& args) {
+  double sum = 0;
+  timed("adam_relative_squares", 0, [&] { sum = inner_.adam_relative_squares(args); });
+  return sum;
+}
+
 double TimedOps::sum_squares(const View& x) {
   double sum = 0;
   timed("sum_squares", 0, [&] { sum = inner_.sum_squares(x); });

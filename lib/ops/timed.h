@@ -57,6 +57,7 @@ class TimedOps final : public Ops {
   void add(const View& a, const View& b, const View& out) override;
   void bias_grad(const View& dy, const View& dbias) override;
   void adamw(const AdamwArgs& args) override;
+  double adam_relative_squares(const AdamwArgs& args) override;
   double sum_squares(const View& x) override;
   void scale(const View& x, float factor) override;
   void cast(const View& from, const View& to) override;

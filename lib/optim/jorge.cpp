@@ -65,15 +65,16 @@ View Jorge::scratch(int index, int64_t rows, int64_t columns) {
 }
 
 void Jorge::apply(int64_t update, double lr, double gradient_scale) {
-  rest_.apply(update, lr, gradient_scale);
+  rest_.apply(update, adamw_rate(section_, lr), gradient_scale);
+  const auto form = section_.jorge.form == "published" ? JorgeForm::published : JorgeForm::symmetric;
   const bool refresh = (update - 1) % section_.jorge.refresh_every == 0;
   for (const Matrix& matrix : matrices_) {
     Parameter& p = *matrix.parameter;
     const View gradient = as_matrix(grad_to_add(ops_, p), p.spec), weight = as_matrix(p.master, p.spec);
     for (int64_t b = 0; refresh && b < matrix.blocks.count(); ++b) {
       const View g = matrix.blocks.of(gradient, b);
-      jorge_refresh(ops_, workspace_, factor_of(matrix.left, b, g.dim(0)), g, JorgeSide::left);
-      jorge_refresh(ops_, workspace_, factor_of(matrix.right, b, g.dim(1)), g, JorgeSide::right);
+      jorge_refresh(ops_, workspace_, factor_of(matrix.left, b, g.dim(0)), g, JorgeSide::left, form);
+      jorge_refresh(ops_, workspace_, factor_of(matrix.right, b, g.dim(1)), g, JorgeSide::right, form);
     }
     precondition(matrix, gradient, gradient_scale);
     const double graft = graft_norm(matrix, gradient, update, gradient_scale);

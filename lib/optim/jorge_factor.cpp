@@ -18,18 +18,23 @@ void jorge_start(Ops& ops, const View& factor, double epsilon) {
 }
 
 void jorge_refresh(Ops& ops, JorgeWorkspace& workspace, const View& factor, const View& gradient,
-                   JorgeSide side) {
+                   JorgeSide side, JorgeForm form) {
   const int64_t n = factor.dim(0);
   const View a = workspace.square(0, n), b = workspace.square(1, n), c = workspace.square(2, n);
   auto product = [&ops](const View& left, const View& right, const View& out) {
     ops.matmul({.a = left, .b = right, .c = out, .bias = {}});
   };
-  product(factor, factor, a);  // F^2
-  product(a, a, b);            // F^4
   const bool left = side == JorgeSide::left;
   ops.matmul(
-      {.a = gradient, .b = gradient, .c = a, .transpose_a = !left, .transpose_b = left, .bias = {}});  // S
-  product(b, a, c);                                                                                    // X
+      {.a = gradient, .b = gradient, .c = c, .transpose_a = !left, .transpose_b = left, .bias = {}});  // S
+  product(factor, factor, a);                                                                          // F^2
+  if (form == JorgeForm::symmetric) {
+    product(a, c, b);
+    product(b, a, c);  // X = F^2 S F^2
+  } else {
+    product(a, c, b);
+    product(a, b, c);  // X = F^4 S
+  }
   const double norm = std::sqrt(ops.sum_squares(c));
   if (!(norm > 0)) return;
 

@@ -36,7 +36,7 @@ Muon::Muon(const OptimizerSection& section, const std::vector<Parameter*>& param
 }
 
 void Muon::apply(int64_t update, double lr, double gradient_scale) {
-  rest_.apply(update, lr, gradient_scale);
+  rest_.apply(update, adamw_rate(section_, lr), gradient_scale);
   for (size_t i = 0; i < matrices_.size(); ++i) {
     Parameter& p = *matrices_[i];
     const View momentum = as_matrix(state_[i].value, p.spec),

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "optim/adam_atan2.h"
 #include "optim/adamw.h"
 #include "optim/jorge.h"
 #include "optim/muon.h"
@@ -16,13 +17,14 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, Param
   std::vector<Parameter*> all;
   for (Parameter& p : parameters.all()) all.push_back(&p);
   if (section.name == "adamw") return std::make_unique<AdamW>(section, all, ops);
+  if (section.name == "adam-atan2") return std::make_unique<AdamAtan2>(section, all, ops);
   if (section.name == "sgd") return std::make_unique<Sgd>(section, all, ops);
   if (section.name == "muon") return std::make_unique<Muon>(section, all, ops);
   if (section.name == "jorge") return std::make_unique<Jorge>(section, all, ops);
   throw UserError(Problem{.what = "unknown optimizer",
                           .where = "optimizer.name",
                           .value = section.name,
-                          .allowed = "adamw, jorge, muon, sgd",
+                          .allowed = "adamw, adam-atan2, jorge, muon, sgd",
                           .hint = ""});
 }
 
@@ -40,6 +42,10 @@ void update_compute_copy(const Parameter& parameter, Ops& ops) {
 
 bool is_weight_matrix(const ParameterSpec& spec) {
   return spec.matrix && !spec.vocabulary;
+}
+
+double adamw_rate(const OptimizerSection& section, double lr) {
+  return section.adamw_lr > 0 ? lr * (section.adamw_lr / section.lr) : lr;
 }
 
 std::vector<Parameter*> without_matrices(std::vector<Parameter*> parameters) {

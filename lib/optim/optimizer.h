@@ -52,6 +52,8 @@ OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Op
 void update_compute_copy(const Parameter& parameter, Ops& ops);
 // Weight matrices other than embeddings and heads: what Jorge and Muon work on.
 bool is_weight_matrix(const ParameterSpec& spec);
+// The rate of the AdamW beside Jorge or Muon when theirs is lr: scheduled alike, with its own peak.
+double adamw_rate(const OptimizerSection& section, double lr);
 std::vector<Parameter*> without_matrices(std::vector<Parameter*> parameters);
 // A weight (or its state or gradient) of any rank as the matrix [outputs, inputs] that products see.
 View as_matrix(const View& view, const ParameterSpec& spec);

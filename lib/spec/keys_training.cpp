@@ -18,7 +18,7 @@ std::vector<Key> training_keys() {
       SHOAL_KEY(loss.z_loss, at_least(0), "", "Weight of the square of log Z added to the loss; 0: none."),
       SHOAL_KEY(loss.chunk, at_least(0), "rows", "Rows of logits held at a time; 0: chosen by the program."),
 
-      SHOAL_KEY(optimizer.name, one_of({"adamw", "jorge", "muon", "sgd"}), "",
+      SHOAL_KEY(optimizer.name, one_of({"adamw", "adam-atan2", "jorge", "muon", "sgd"}), "",
                 "Optimizer; jorge and muon leave embeddings, norm weights and biases to adamw."),
       SHOAL_KEY(optimizer.lr, above(0), "", "Peak learning rate."),
       SHOAL_KEY(optimizer.betas, from_below(0, 1), "", "Decay of the first and of the second moment."),
@@ -28,12 +28,20 @@ std::vector<Key> training_keys() {
                 "What decays: matrices (and embeddings), everything, or nothing."),
       SHOAL_KEY(optimizer.clip_norm, at_least(0), "", "Largest global norm of the gradient; 0: no clipping."),
       SHOAL_KEY(optimizer.momentum, from_below(0, 1), "", "Decay of the momentum of sgd, jorge and muon."),
+      SHOAL_KEY(optimizer.clip_updates, anything(), "",
+                "adam-atan2: divide a tensor's step by the RMS of g / sqrt(v) where that is above 1."),
+      SHOAL_KEY(optimizer.adamw_lr, at_least(0), "",
+                "Peak learning rate of what jorge and muon leave to adamw; 0: optimizer.lr."),
       SHOAL_KEY(optimizer.jorge.refresh_every, at_least(1), "updates",
                 "Jorge: updates between refreshes of the preconditioners."),
       SHOAL_KEY(optimizer.jorge.block_size, at_least(1), "",
                 "Jorge: dims above this are cut into blocks, each with its own preconditioner."),
       SHOAL_KEY(optimizer.jorge.graft, one_of({"sgd", "adam"}), "",
                 "Jorge: the optimizer whose step size is taken over, matrix by matrix."),
+      SHOAL_KEY(optimizer.jorge.form, one_of({"symmetric", "published"}), "",
+                "Jorge: the refresh multiplies factor and statistics as F^2 S F^2, which keeps the factor "
+                "positive, or "
+                "as F^4 S, as published."),
       SHOAL_KEY(optimizer.jorge.eps, above(0), "", "Jorge: preconditioners start as eps^(-1/4) I."),
 
       SHOAL_KEY(schedule.name, one_of({"cosine", "linear", "constant", "wsd"}), "",

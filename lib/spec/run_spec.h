@@ -90,10 +90,11 @@ struct LossSection {
 };
 
 struct JorgeSection {
-  int64_t refresh_every = 10;  // updates between refreshes of the preconditioners
-  int64_t block_size = 1024;   // larger dims are cut into blocks
-  std::string graft = "sgd";   // sgd | adam: whose step size is taken
-  double eps = 1e-6;           // the preconditioners start as eps^(-1/4) I
+  int64_t refresh_every = 10;      // updates between refreshes of the preconditioners
+  int64_t block_size = 1024;       // larger dims are cut into blocks
+  std::string graft = "sgd";       // sgd | adam: whose step size is taken
+  double eps = 1e-6;               // the preconditioners start as eps^(-1/4) I
+  std::string form = "symmetric";  // symmetric | published: how factor and statistics are multiplied
 };
 
 struct OptimizerSection {
@@ -105,6 +106,8 @@ struct OptimizerSection {
   std::string decay = "matrices";  // matrices (and embeddings) | all | none
   double clip_norm = 1.0;          // 0: none
   double momentum = 0.9;           // of sgd, jorge and muon
+  bool clip_updates = true;        // adam-atan2: steps of a tensor shrink where its gradients outgrow v
+  double adamw_lr = 0;             // of what jorge and muon leave to adamw; 0: lr
   JorgeSection jorge;
 };
 

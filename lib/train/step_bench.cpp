@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "base/philox.h"
 #include "optim/clip.h"
@@ -69,6 +70,10 @@ double StepBench::median_seconds() const {
   std::vector<double> sorted = seconds;
   std::sort(sorted.begin(), sorted.end());
   return sorted.at(sorted.size() / 2);
+}
+
+double StepBench::mean_seconds() const {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
 }
 
 double StepBench::product_rate() const {

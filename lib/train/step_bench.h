@@ -22,6 +22,7 @@ struct StepBench {
   std::map<Product, double> alone;  // seconds of one such product by itself; empty unless asked for
 
   double median_seconds() const;
+  double mean_seconds() const;  // with what an optimizer does every few steps only
   // The rate of the step's products, each measured alone, in FLOP/s; 0 if they were not.
   double product_rate() const;
 };

@@ -43,8 +43,9 @@ double norm(const Dense& a) {
   return std::sqrt(sum);
 }
 
-void refresh(Dense& factor, const Dense& statistics) {
-  const Dense x = factor * factor * factor * factor * statistics;
+void refresh(Dense& factor, const Dense& statistics, bool published) {
+  const Dense twice = factor * factor;
+  const Dense x = published ? twice * twice * statistics : twice * statistics * twice;
   const double size = norm(x);
   const Dense squared = x * x;
   Dense bracket = identity(factor.rows, 1.0);
@@ -72,7 +73,9 @@ TEST_CASE("jorge follows its rules in double precision, in uneven blocks, with e
   auto device = make_device("cpu");
   auto ops = make_ops(*device);
   Context context = make_local_context(*device, *ops, DType::f32, 1);
-  for (const char* graft : {"sgd", "adam"}) {
+  for (const auto& [graft, form] :
+       {std::pair{"sgd", "symmetric"}, {"adam", "symmetric"}, {"sgd", "published"}}) {
+    const bool published = std::string(form) == "published";
     ParameterRegistry registry;
     ParameterSpec spec;
     spec.name = "matrix";
@@ -82,7 +85,7 @@ TEST_CASE("jorge follows its rules in double precision, in uneven blocks, with e
     Parameter& p = registry.add(spec);
     registry.materialize(context);
     OptimizerSection section;
-    section.jorge = {.refresh_every = 3, .block_size = 4, .graft = graft, .eps = 1e-3};
+    section.jorge = {.refresh_every = 3, .block_size = 4, .graft = graft, .eps = 1e-3, .form = form};
     section.momentum = 0.8;
     Jorge jorge(section, {&p}, *ops);
 
@@ -110,8 +113,8 @@ TEST_CASE("jorge follows its rules in double precision, in uneven blocks, with e
       for (size_t b = 0; b < 2; ++b) {
         const Dense g = part(gradient, first[b], size[b], 0, 4);
         if (update % 3 == 1) {
-          refresh(left[b], g * transposed(g));
-          refresh(right[b], transposed(g) * g);
+          refresh(left[b], g * transposed(g), published);
+          refresh(right[b], transposed(g) * g, published);
         }
         const Dense both = left[b] * g * right[b];
         for (size_t i = 0; i < size[b]; ++i)

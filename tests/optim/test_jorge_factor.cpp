@@ -31,28 +31,34 @@ float& at(const Tensor& m, int64_t i, int64_t j) {
 }  // namespace
 
 TEST_CASE("jorge: a constant scalar gradient reaches the fixed point 2.0723450387") {
-  Fixture f;
-  Tensor factor = f.started(1, 1e-6), gradient = f.matrix(1, 1);
-  for (double g : {0.1, 1.0, 30.0}) {
-    at(gradient, 0, 0) = static_cast<float>(g);
-    for (int t = 0; t < 400; ++t) jorge_refresh(*f.ops, f.workspace, factor, gradient, JorgeSide::left);
-    CHECK(std::pow(double(at(factor, 0, 0)), 4) * g * g == doctest::Approx(2.0723450387494693).epsilon(1e-5));
+  for (JorgeForm form : {JorgeForm::symmetric, JorgeForm::published}) {
+    Fixture f;
+    Tensor factor = f.started(1, 1e-6), gradient = f.matrix(1, 1);
+    for (double g : {0.1, 1.0, 30.0}) {
+      at(gradient, 0, 0) = static_cast<float>(g);
+      for (int t = 0; t < 400; ++t)
+        jorge_refresh(*f.ops, f.workspace, factor, gradient, JorgeSide::left, form);
+      CHECK(std::pow(double(at(factor, 0, 0)), 4) * g * g ==
+            doctest::Approx(2.0723450387494693).epsilon(1e-5));
+    }
   }
 }
 
 TEST_CASE("jorge: n equal eigenvalues reach the values of the closed form") {
-  Fixture f;
-  const std::pair<int64_t, double> table[] = {{2, 1.37287}, {4, 1.15605}, {16, 1.03316}, {64, 1.00776}};
-  for (auto [n, expected] : table) {
-    CAPTURE(n);
-    Tensor factor = f.started(n, n == 64 ? 0.24 : 1e-2), gradient = f.matrix(n, n);
-    jorge_start(*f.ops, gradient, 1.0);  // I
-    f.ops->scale(gradient, 0.5f);        // G G^T = I / 4
-    for (int t = 0; t < (n == 64 ? 60 : 200); ++t) {
-      jorge_refresh(*f.ops, f.workspace, factor, gradient, JorgeSide::left);
+  for (JorgeForm form : {JorgeForm::symmetric, JorgeForm::published}) {
+    Fixture f;
+    const std::pair<int64_t, double> table[] = {{2, 1.37287}, {4, 1.15605}, {16, 1.03316}, {64, 1.00776}};
+    for (auto [n, expected] : table) {
+      CAPTURE(n);
+      Tensor factor = f.started(n, n == 64 ? 0.24 : 1e-2), gradient = f.matrix(n, n);
+      jorge_start(*f.ops, gradient, 1.0);  // I
+      f.ops->scale(gradient, 0.5f);        // G G^T = I / 4
+      for (int t = 0; t < (n == 64 ? 60 : 200); ++t) {
+        jorge_refresh(*f.ops, f.workspace, factor, gradient, JorgeSide::left, form);
+      }
+      CHECK(std::pow(double(at(factor, n - 1, n - 1)), 4) * 0.25 == doctest::Approx(expected).epsilon(1e-4));
+      CHECK(at(factor, 0, n - 1) == doctest::Approx(0.0));
     }
-    CHECK(std::pow(double(at(factor, n - 1, n - 1)), 4) * 0.25 == doctest::Approx(expected).epsilon(1e-4));
-    CHECK(at(factor, 0, n - 1) == doctest::Approx(0.0));
   }
 }
 
@@ -61,7 +67,9 @@ TEST_CASE(
     "jorge: random gradients lead both sides to the inverse fourth root of their covariance within 3 %") {
   Fixture f;
   const int64_t n = 16, columns = 16;
-  for (JorgeSide side : {JorgeSide::left, JorgeSide::right}) {
+  for (const auto& [side, form] : {std::pair{JorgeSide::left, JorgeForm::symmetric},
+                                   {JorgeSide::right, JorgeForm::symmetric},
+                                   {JorgeSide::left, JorgeForm::published}}) {
     Tensor factor = f.started(n, 1e-6), gradient = f.matrix(n, columns);
     std::vector<double> mean(static_cast<size_t>(n), 0.0);
     const Philox random(7, "jorge");
@@ -75,7 +83,7 @@ TEST_CASE(
           g = static_cast<float>(std::sqrt(c) * random.normal(draw++) / std::sqrt(double(columns)));
         }
       }
-      jorge_refresh(*f.ops, f.workspace, factor, gradient, side);
+      jorge_refresh(*f.ops, f.workspace, factor, gradient, side, form);
       if (t < refreshes - averaged) continue;
       for (int64_t i = 0; i < n; ++i) mean[size_t(i)] += at(factor, i, i) / averaged;
     }

@@ -39,6 +39,7 @@ class CpuOps final : public Ops {
   void add(const View& a, const View& b, const View& out) override { cpu::add(a, b, out); }
   void bias_grad(const View& dy, const View& dbias) override { cpu::bias_grad(device_, dy, dbias); }
   void adamw(const AdamwArgs& args) override { cpu::adamw(args); }
+  double adam_relative_squares(const AdamwArgs& args) override { return cpu::adam_relative_squares(args); }
   double sum_squares(const View& x) override { return cpu::sum_squares(x); }
   void scale(const View& x, float factor) override { cpu::scale(x, factor); }
   void cast(const View& from, const View& to) override { cpu::cast(from, to); }

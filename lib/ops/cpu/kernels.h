@@ -43,6 +43,7 @@ void softmax_grad(const SoftmaxGradArgs& args);
 void add(const View& a, const View& b, const View& out);
 void bias_grad(Device& device, const View& dy, const View& dbias);
 void adamw(const AdamwArgs& args);
+double adam_relative_squares(const AdamwArgs& args);
 double sum_squares(const View& x);
 void scale(const View& x, float factor);
 void cast(const View& from, const View& to);

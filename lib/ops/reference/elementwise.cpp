@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "ops/reference/elements.h"
@@ -49,13 +50,26 @@ void adamw(const AdamwArgs& args) {
   for (int64_t i = 0; i < args.param.numel(); ++i) {
     const double g = grad(i) * args.gradient_scale;
     const double m = args.beta1 * first(i) + (1.0 - args.beta1) * g;
-    const double v = args.beta2 * second(i) + (1.0 - args.beta2) * g * g;
-    const double step = args.lr * (m / args.correction1) / (std::sqrt(v / args.correction2) + args.eps);
+    double v = args.beta2 * second(i) + (1.0 - args.beta2) * g * g;
+    if (args.atan2) v = std::max(v, args.eps * args.eps);
+    const double root = std::sqrt(v / args.correction2);
+    const double step =
+        args.lr / args.correction1 * (args.atan2 ? std::atan2(m, root) : m / (root + args.eps));
     first.set(m, i);
     second.set(v, i);
     param.set(param(i) * (1.0 - args.lr * args.weight_decay) - step, i);
     if (args.copy.defined()) copy.set(param(i), i);
   }
+}
+
+double adam_relative_squares(const AdamwArgs& args) {
+  const Elements grad(args.grad), second(args.v);
+  double sum = 0;
+  for (int64_t i = 0; i < args.grad.numel(); ++i) {
+    const double g = grad(i) * args.gradient_scale;
+    sum += g * g / std::max(args.beta2 * second(i) + (1.0 - args.beta2) * g * g, args.eps * args.eps);
+  }
+  return sum;
 }
 
 double sum_squares(const View& x) {

@@ -35,6 +35,9 @@ class ReferenceOps final : public Ops {
   void add(const View& a, const View& b, const View& out) override { reference::add(a, b, out); }
   void bias_grad(const View& dy, const View& dbias) override { reference::bias_grad(dy, dbias); }
   void adamw(const AdamwArgs& args) override { reference::adamw(args); }
+  double adam_relative_squares(const AdamwArgs& args) override {
+    return reference::adam_relative_squares(args);
+  }
   double sum_squares(const View& x) override { return reference::sum_squares(x); }
   void scale(const View& x, float factor) override { reference::scale(x, double(factor)); }
   void cast(const View& from, const View& to) override { reference::cast(from, to); }

@@ -332,11 +332,29 @@ void adamw(Trial& t) {
                  .weight_decay = t.uniform(0, 0.2),
                  .gradient_scale = t.uniform(0.1, 1.0),
                  .correction1 = 1 - std::pow(beta1, step),
-                 .correction2 = 1 - std::pow(beta2, step)};
+                 .correction2 = 1 - std::pow(beta2, step),
+                 .atan2 = t.coin()};
   t.run([&](Ops& ops, Side s) {
     args.param = param(s), args.grad = grad(s), args.m = m(s), args.v = v(s), args.copy = copy(s);
     ops.adamw(args);
   });
+}
+
+void adam_relative_squares(Trial& t) {
+  const int64_t N = t.coin() ? t.size() : 16000 + 31 * t.size();
+  const Operand& grad = t.input("grad", f32, {N});
+  const Operand& v = t.input("v", f32, {N});
+  for (int64_t i = 0; i < N; ++i) {
+    for (Side s : {Side::backend, Side::reference}) set_element(v(s), i, std::abs(element(v(s), i)));
+  }
+  AdamwArgs args{
+      .beta2 = t.uniform(0.5, 1), .eps = t.uniform(1e-8, 1e-2), .gradient_scale = t.uniform(0.1, 1.0)};
+  double sums[2] = {};
+  t.run([&](Ops& ops, Side s) {
+    args.grad = grad(s), args.v = v(s);
+    sums[s == Side::backend] = ops.adam_relative_squares(args);
+  });
+  t.expect_close("adam_relative_squares", sums[1], sums[0], 1e-6);
 }
 
 void sum_squares(Trial& t) {
@@ -405,6 +423,7 @@ const std::vector<Case>& all_cases() {
       {"add", Op::add, add},
       {"bias_grad", Op::add, bias_grad},
       {"adamw", Op::adamw, adamw},
+      {"adam_relative_squares", Op::adam_relative_squares, adam_relative_squares},
       {"sum_squares", Op::sum_squares, sum_squares},
       {"scale", Op::scale, scale},
       {"cast", Op::cast, cast},

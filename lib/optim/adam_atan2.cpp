@@ -1,0 +1,61 @@
+#include "optim/adam_atan2.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace shoal {
+namespace {
+
+View flat(const Tensor& tensor) {
+  return tensor.view().reshape({tensor.numel()});
+}
+
+}  // namespace
+
+AdamAtan2::AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops)
+    : section_(section), parameters_(std::move(parameters)), ops_(ops) {
+  for (const Parameter* p : parameters_) {
+    for (const char* moment : {"m", "v"}) state_.push_back(make_state(moment, *p, ops_));
+  }
+}
+
+void AdamAtan2::apply(int64_t update, double lr, double gradient_scale) {
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& p = *parameters_[i];
+    AdamwArgs args{.param = flat(p.master),
+                   .grad = flat(grad_to_add(ops_, p)),
+                   .m = flat(state_[2 * i].value),
+                   .v = flat(state_[2 * i + 1].value),
+                   .copy = {}};
+    args.gradient_scale = gradient_scale;
+    if (update == 1) {  // a step of rate 0 without memory sets the moments to g and g^2
+      args.beta1 = args.beta2 = 0;
+      ops_.adamw(args);
+    }
+    args.lr = lr;
+    args.beta1 = section_.betas[0];
+    args.beta2 = section_.betas[1];
+    args.eps = section_.eps;
+    args.atan2 = true;
+    args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
+    args.correction1 = 1.0 - std::pow(args.beta1, double(update));
+    args.correction2 = 1.0 - std::pow(args.beta2, double(update));
+    if (section_.clip_updates) {
+      const double mean = ops_.adam_relative_squares(args) / double(args.grad.numel());
+      args.correction1 *= std::max(1.0, std::sqrt(mean));
+    }
+    if (p.compute.view().data != p.master.view().data) args.copy = flat(p.compute);
+    ops_.adamw(args);
+  }
+}
+
+std::string AdamAtan2::describe() const {
+  return fmt::format("adam-atan2: betas {:g} {:g}, {}; {}", section_.betas[0], section_.betas[1],
+                     section_.clip_updates ? "updates clipped" : "updates not clipped",
+                     describe_decay(section_, parameters_));
+}
+
+}  // namespace shoal
