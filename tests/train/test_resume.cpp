@@ -47,6 +47,21 @@ TEST_CASE("resume is bit-exact for every optimizer and precision") {
   }
 }
 
+TEST_CASE("resume is bit-exact for every variant of jorge, and with another rate for the adamw beside it") {
+  const Words jorge{"optimizer.name=jorge", "optimizer.jorge.refresh_every=3",
+                    "optimizer.jorge.block_size=7"};
+  for (const char* graft : {"sgd", "adam"}) {
+    for (const char* form : {"symmetric", "published"}) {
+      CAPTURE(graft);
+      CAPTURE(form);
+      check_resume(with(jorge, {std::string("optimizer.jorge.graft=") + graft,
+                                std::string("optimizer.jorge.form=") + form, "optimizer.adamw_lr=3e-3"}),
+                   {2, 4});
+    }
+  }
+  check_resume({"optimizer.name=adam-atan2", "optimizer.clip_updates=false"}, {2, 6});
+}
+
 TEST_CASE("resume is bit-exact with masks, accumulation, recomputation and a guard") {
   check_resume({"loss.goldfish.strategy=hash-table", "loss.goldfish.k=3", "loss.goldfish.h=2",
                 "batch.micro=1", "precision.recompute=true", "loss.z_loss=1e-4", "guard.policy=skip",
