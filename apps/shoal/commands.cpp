@@ -31,6 +31,7 @@ Command shoal_program() {
       bench_command(),
       report_command(),
       fit_command(),
+      slurm_command(),
       man_command(),
       completion_command(),
   };

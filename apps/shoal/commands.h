@@ -26,6 +26,7 @@ Command man_command();
 Command report_command();
 Command fit_command();
 Command show_command();
+Command slurm_command();
 Command suite_command();
 Command train_command();
 

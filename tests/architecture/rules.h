@@ -28,10 +28,11 @@ inline const Edges allowed_edges = {
     {"eval", {"model", "data"}},
     {"checkpoint", {"model", "spec"}},
     {"train", {"optim", "data", "checkpoint"}},
+    {"cluster", {"spec"}},
     {"laws", {"grid", "spec"}},
     {"report", {"laws", "spec"}},
     {"data_tools", {"data"}},
-    {"apps", {"train", "eval", "report", "laws", "data_tools"}},
+    {"apps", {"train", "eval", "report", "cluster", "laws", "data_tools"}},
 };
 
 // A library's headers (by the start of the included name) -> the folders that may include them.
