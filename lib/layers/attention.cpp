@@ -49,11 +49,41 @@ void Attention::rotate(Context& context, const View& qkv, int64_t first, bool in
                       .first_position = first});
 }
 
+bool Attention::exchanges(const Context& context, const Positions& positions) const {
+  return positions.rows % context.size(Axis::y) != 0;
+}
+
+Tensor Attention::rows_to_heads(Context& context, const Tensor& rows) const {
+  const int64_t ranks = context.size(Axis::y), m = rows.dim(0), width = rows.dim(1) / ranks;
+  const Tensor packed(context.device, rows.dtype(), {ranks, m, width});
+  const View by_rank(rows.view().data, rows.dtype(), {ranks, m, width}, {width, ranks * width, 1});
+  context.ops.cast(by_rank, packed);
+  Tensor heads(context.device, rows.dtype(), {ranks * m, width});
+  context.comm(Axis::y).all_to_all(packed, heads, "A2A_y " + spec_.name).wait();
+  return heads;
+}
+
+Tensor Attention::heads_to_rows(Context& context, const Tensor& heads) const {
+  const int64_t ranks = context.size(Axis::y), m = heads.dim(0) / ranks, width = heads.dim(1);
+  const Tensor packed(context.device, heads.dtype(), {ranks, m, width});
+  context.comm(Axis::y).all_to_all(heads, packed, "A2A_y " + spec_.name).wait();
+  Tensor rows(context.device, heads.dtype(), {m, ranks * width});
+  const View by_rank(rows.view().data, rows.dtype(), {ranks, m, width}, {width, ranks * width, 1});
+  context.ops.cast(packed, by_rank);
+  return rows;
+}
+
 Var Attention::forward(Context& context, Tape& tape, const Var& x, const Positions& positions) const {
-  const int64_t B = positions.rows, T = positions.length, G = qkv_.weight().slab.shape[0], D = spec_.head_dim;
+  const int64_t T = positions.length, D = spec_.head_dim, y_ranks = context.size(Axis::y);
   const DType type = x.value.dtype();
-  Tensor qkv(context.device, type, {B, T, G, queries_ + 2, D});
-  qkv_.multiply(context, x.value, qkv.view().reshape({B * T, qkv_.out_size()}));
+  const bool exchange = exchanges(context, positions);
+  const int64_t B = exchange ? positions.rows : positions.rows / y_ranks;
+  const int64_t G = qkv_.weight().slab.shape[0] / (exchange ? y_ranks : 1);
+
+  Tensor rows(context.device, type, {qkv_.out_rows(context, x.value.dim(0)), qkv_.out_size()});
+  qkv_.forward(context, x.value, rows);
+  if (exchange) rows = rows_to_heads(context, rows);
+  const Tensor qkv = rows.reshape({B, T, G, queries_ + 2, D});
   rotate(context, qkv, positions.first, false);
 
   AttentionArgs args = heads(qkv);
@@ -63,51 +93,51 @@ Var Attention::forward(Context& context, Tape& tape, const Var& x, const Positio
     args.k = positions.keys.slice(1, 0, positions.first + T);
     args.v = positions.values.slice(1, 0, positions.first + T);
   }
-  Tensor out(context.device, type, {B, T, G, queries_, D});
+  const Tensor out(context.device, type, {B, T, G, queries_, D});
   Tensor lse;
   if (tape.recording()) lse = Tensor(context.device, DType::f32, {B, G, queries_, T});
   args.out = out;
   args.lse = lse;
   context.ops.attention(args);
 
-  Var y = make_var(Tensor(context.device, type, {B * T, output_.out_size()}));
-  output_.multiply(context, out.view().reshape({B * T, output_.in_size()}), y.value);
+  const Tensor out_heads = out.reshape({B * T, G * queries_ * D});
+  const Tensor out_rows = exchange ? heads_to_rows(context, out_heads) : out_heads;
+  Var y = make_var(Tensor(context.device, type, {x.value.dim(0), output_.out_size()}));
+  output_.forward(context, out_rows, y.value);
   if (tape.recording()) {
-    tape.record(
-        [this, &context, positions, qkv, out, lse, x_saved = x.save(), dx = x.grad, dy = y.grad]() mutable {
-          backward(context, x_saved, positions, qkv, out, lse, std::move(*dy), *dx);
-        });
+    tape.record([this, &context, positions, qkv, out, out_rows, lse, x_saved = x.save(), dx = x.grad,
+                 dy = y.grad]() mutable {
+      backward(context, x_saved, positions, {qkv, out, std::move(out_rows), lse}, std::move(*dy), *dx);
+    });
   }
   return y;
 }
 
-void Attention::backward(Context& context, const Saved& x, const Positions& positions, const Tensor& qkv,
-                         const Tensor& out, const Tensor& lse, Tensor dy, Tensor& dx) const {
-  const int64_t M = positions.rows * positions.length;
-  Tensor dout(context.device, qkv.dtype(), out.shape());
-  output_.multiply_grad(context, dy, dout.view().reshape({M, output_.in_size()}));
-  output_.weight_grad(context, dy, out.view().reshape({M, output_.in_size()}));
+void Attention::backward(Context& context, const Saved& x, const Positions& positions, Kept kept, Tensor dy,
+                         Tensor& dx) const {
+  const bool exchange = exchanges(context, positions);
+  Tensor dout;
+  output_.backward(context, dy, Saved(std::move(kept.out_rows)), dout);
   dy.reset();
+  if (exchange) dout = rows_to_heads(context, dout);
 
-  Tensor dqkv(context.device, qkv.dtype(), qkv.shape());
-  const AttentionArgs forward = heads(qkv), grads = heads(dqkv);
+  const Tensor dqkv(context.device, kept.qkv.dtype(), kept.qkv.shape());
+  const AttentionArgs forward = heads(kept.qkv), grads = heads(dqkv);
   context.ops.attention_grad({.q = forward.q,
                               .k = forward.k,
                               .v = forward.v,
-                              .out = out,
-                              .lse = lse,
-                              .dout = dout,
+                              .out = kept.out,
+                              .lse = kept.lse,
+                              .dout = dout.view().reshape(kept.out.shape()),
                               .dq = grads.q,
                               .dk = grads.k,
                               .dv = grads.v,
                               .scale = forward.scale});
   dout.reset();
   rotate(context, dqkv, positions.first, true);
-  const View rows = dqkv.view().reshape({M, qkv_.out_size()});
-  const bool accumulate = dx.defined();
-  if (!accumulate) dx = Tensor(context.device, qkv.dtype(), {M, qkv_.in_size()});
-  qkv_.multiply_grad(context, rows, dx, accumulate);
-  qkv_.weight_grad(context, rows, x.get());
+  Tensor rows = dqkv.reshape({dqkv.dim(0) * dqkv.dim(1), dqkv.numel() / (dqkv.dim(0) * dqkv.dim(1))});
+  if (exchange) rows = heads_to_rows(context, rows);
+  qkv_.backward(context, rows, x, dx);
 }
 
 }  // namespace shoal

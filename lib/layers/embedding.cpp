@@ -1,5 +1,9 @@
 #include "layers/embedding.h"
 
+#include "layers/gradients.h"
+#include "layers/rows.h"
+#include "layers/weights.h"
+
 namespace shoal {
 
 Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string& name, int64_t vocab_size,
@@ -15,16 +19,23 @@ Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string&
 
 Var Embedding::forward(Context& context, Tape& tape, const Tensor& tokens) const {
   const int64_t H = table_.slab.shape[1], first_row = table_.slab.offset[0];
-  Var y = make_var(Tensor(context.device, context.compute, {tokens.numel(), H}));
-  context.ops.embedding(
-      {.tokens = tokens, .table = table_.compute, .y = y.value, .scale = scale_, .first_row = first_row});
-  tape.record([this, &context, tokens, first_row, dy = y.grad] {
+  const std::string label = half_of_all_reduce(Axis::x, "embedding");
+  Tensor all(context.device, context.compute, {tokens.numel(), H});
+  context.ops.embedding({.tokens = tokens,
+                         .table = registry_.weights().use(table_).value,
+                         .y = all,
+                         .scale = scale_,
+                         .first_row = first_row});
+  Var y = make_var(scatter_rows(context, all, Axis::x, label).get());
+  tape.record([this, &context, tokens, first_row, label, dy = y.grad] {
+    const Tensor gradient = gather_rows(context, *dy, Axis::x, label).get();
+    dy->reset();
     context.ops.embedding_grad({.tokens = tokens,
-                                .dy = *dy,
-                                .dtable = grad_to_add(context.ops, table_),
+                                .dy = gradient,
+                                .dtable = registry_.gradients().to_add(table_),
                                 .scale = scale_,
                                 .first_row = first_row});
-    dy->reset();
+    registry_.gradients().written(table_);
   });
   return y;
 }

@@ -14,14 +14,18 @@ namespace shoal {
 Parameter& add_vocabulary_matrix(ParameterRegistry& registry, const std::string& name, int64_t vocab_size,
                                  int64_t hidden_size, const InitRule& init, bool is_head);
 
+// Each rank looks up the tokens of its rows of the table, which x cuts; the sum over x has them all, and each
+// rank keeps its rows of that.
 class Embedding {
  public:
-  explicit Embedding(Parameter& table, float scale = 1) : table_(table), scale_(scale) {}
+  Embedding(ParameterRegistry& registry, Parameter& table, float scale = 1)
+      : registry_(registry), table_(table), scale_(scale) {}
 
-  // tokens [M] i32 in device memory -> [M, H] in the compute type.
+  // tokens [M] i32 in device memory -> [M / x rows, H / y] in the compute type.
   Var forward(Context& context, Tape& tape, const Tensor& tokens) const;
 
  private:
+  ParameterRegistry& registry_;
   Parameter& table_;
   float scale_;
 };

@@ -1,5 +1,8 @@
 #include "layers/linear.h"
 
+#include "layers/gradients.h"
+#include "layers/rows.h"
+
 namespace shoal {
 namespace {
 
@@ -29,7 +32,13 @@ View flat(const View& view) {
 }  // namespace
 
 Linear::Linear(ParameterRegistry& registry, const Spec& spec)
-    : out_rank_(spec.out.rank()), weight_(add_weight(registry, spec)), bias_(add_bias(registry, spec)) {}
+    : registry_(registry),
+      name_(spec.name),
+      out_axis_(spec.output_axis == OutputAxis::x ? Axis::x : Axis::y),
+      in_axis_(spec.output_axis == OutputAxis::x ? Axis::y : Axis::x),
+      out_rank_(spec.out.rank()),
+      weight_(add_weight(registry, spec)),
+      bias_(add_bias(registry, spec)) {}
 
 int64_t Linear::in_size_of(const Shape& shape) const {
   int64_t size = 1;
@@ -37,24 +46,69 @@ int64_t Linear::in_size_of(const Shape& shape) const {
   return size;
 }
 
+void Linear::forward(Context& context, const Tensor& x, const View& y, bool accumulate,
+                     bool with_bias) const {
+  const Tensor rows = gather_rows(context, x, out_axis_, half_of_all_reduce(out_axis_, name_)).get();
+  if (context.size(in_axis_) == 1) return multiply(context, rows, y, accumulate, with_bias);
+
+  const Tensor partial(context.device, y.dtype, {rows.dim(0), out_size()});
+  // One of the partial sums brings the bias.
+  multiply(context, rows, partial, false, with_bias && context.at[in_axis_] == 0);
+  const std::string label = half_of_all_reduce(in_axis_, name_);
+  if (!accumulate) return scatter_rows_to(context, partial, y, in_axis_, label);
+  context.ops.add(scatter_rows(context, partial, in_axis_, label).get(), y, y);
+}
+
+void Linear::backward(Context& context, const Tensor& dy, const Saved& x, Tensor& dx, bool with_bias) const {
+  if (bias_ != nullptr && with_bias) {
+    context.ops.bias_grad(dy, flat(registry_.gradients().to_add(*bias_)));
+    registry_.gradients().written(*bias_);
+  }
+  const Tensor rows = gather_rows(context, dy, in_axis_, half_of_all_reduce(in_axis_, name_)).get();
+  const bool accumulate = dx.defined();
+  const std::string label = half_of_all_reduce(out_axis_, name_);
+  if (context.size(out_axis_) == 1) {
+    weight_grad(context, rows, x.get());
+    if (!accumulate) dx = Tensor(context.device, dy.dtype(), {rows.dim(0), in_size()});
+    return multiply_grad(context, rows, dx, accumulate);
+  }
+  RowsUnderWay inputs = gather_rows(context, x.get(), out_axis_, "again_" + label);
+  const Tensor partial(context.device, dy.dtype(), {rows.dim(0), in_size()});
+  multiply_grad(context, rows, partial, false);
+  RowsUnderWay sum = scatter_rows(context, partial, out_axis_, label);
+  weight_grad(context, rows, inputs.get());
+  const Tensor gradient = sum.get();
+  if (accumulate) {
+    context.ops.add(gradient, dx, dx);
+  } else {
+    dx = gradient;
+  }
+}
+
 void Linear::multiply(Context& context, const View& x, const View& y, bool accumulate, bool with_bias) const {
-  MatmulArgs args{.a = x, .b = matrix(), .c = y, .transpose_b = true, .accumulate = accumulate, .bias = {}};
+  const WeightBlock weight = registry_.weights().use(weight_);
+  MatmulArgs args{.a = x, .b = weight.matrix(out_size()), .c = y, .transpose_b = true, .bias = {}};
+  args.accumulate = accumulate;
   args.b_is_weight = true;
+  args.b_is_passing = weight.passing;
   if (bias_ != nullptr && with_bias) args.bias = flat(bias_->master);
   context.ops.matmul(args);
 }
 
 void Linear::multiply_grad(Context& context, const View& dy, const View& dx, bool accumulate) const {
-  MatmulArgs args{.a = dy, .b = matrix(), .c = dx, .accumulate = accumulate, .bias = {}};
+  const WeightBlock weight = registry_.weights().use(weight_);
+  MatmulArgs args{.a = dy, .b = weight.matrix(out_size()), .c = dx, .accumulate = accumulate, .bias = {}};
   args.b_is_weight = true;
+  args.b_is_passing = weight.passing;
   context.ops.matmul(args);
 }
 
-void Linear::weight_grad(Context& context, const View& dy, const View& x, bool with_bias) const {
+void Linear::weight_grad(Context& context, const View& dy, const View& x) const {
   MatmulArgs args{.a = dy, .b = x, .c = {}, .transpose_a = true, .bias = {}};
-  args.c = grad_to_write(context.ops, weight_, args.accumulate).reshape({out_size(), in_size()});
+  const Tensor gradient = registry_.gradients().to_write(weight_, args.accumulate);
+  args.c = gradient.view().reshape({out_size(), in_size()});
   context.ops.matmul(args);
-  if (bias_ != nullptr && with_bias) context.ops.bias_grad(dy, flat(grad_to_add(context.ops, *bias_)));
+  registry_.gradients().written(weight_);
 }
 
 }  // namespace shoal

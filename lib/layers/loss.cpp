@@ -1,93 +1,74 @@
 #include "layers/loss.h"
 
 #include <algorithm>
-#include <cmath>
-#include <vector>
+
+#include "layers/chunk_loss.h"
+#include "layers/gradients.h"
+#include "layers/rows.h"
+#include "layers/weights.h"
 
 namespace shoal {
 namespace {
+
+const std::string name = "head";
 
 double mean(double sum, int64_t count) {
   return count > 0 ? sum / static_cast<double>(count) : 0.0;
 }
 
-// The statistics of a chunk's softmax on the device, and what is made of them on the host.
-class ChunkLoss {
- public:
-  ChunkLoss(Context& context, int64_t rows)
-      : context_(context),
-        targets_(context.device, DType::i32, {rows}),
-        statistics_(context.device, DType::f32, {3, rows}),
-        host_(static_cast<size_t>(3 * rows)) {}
-
-  // Reads the statistics of logits [C, V] and adds to the sums. token_losses [C] may be null.
-  void read(const View& logits, const Targets& targets, LossSums& sums, float* token_losses) {
-    rows_ = logits.dim(0);
-    context_.device.to_device(targets_.view().data, targets.tokens, rows_ * size_of(DType::i32));
-    context_.ops.softmax_stats({.logits = logits,
-                                .targets = row(targets_.view().reshape({1, targets_.numel()}), 0),
-                                .maximum = row(statistics_, 0),
-                                .sum_exp = row(statistics_, 1),
-                                .target_logit = row(statistics_, 2)});
-    context_.device.to_host(host_.data(), statistics_.view().data, statistics_.view().bytes());
-
-    const int64_t stride = statistics_.dim(1);
-    for (int64_t i = 0; i < rows_; ++i) {
-      float& maximum = at(i);  // becomes lse
-      maximum = static_cast<float>(maximum + std::log(static_cast<double>(at(stride + i))));
-      const bool ignored = targets.tokens[i] < 0;
-      const double loss = ignored ? 0.0 : static_cast<double>(maximum) - at(2 * stride + i);
-      if (token_losses != nullptr) token_losses[i] = static_cast<float>(loss);
-      if (ignored) continue;
-      if (kept(targets, i)) {
-        sums.kept += loss;
-        sums.z += static_cast<double>(maximum) * maximum;
-        ++sums.kept_tokens;
-      } else {
-        sums.dropped += loss;
-        ++sums.dropped_tokens;
-      }
-    }
-  }
-
-  // After read: the gradient of the kept losses times scale.
-  void gradient(const View& logits, const Targets& targets, double scale, double z_loss,
-                const View& dlogits) {
-    const int64_t stride = statistics_.dim(1);
-    for (int64_t i = 0; i < rows_; ++i) {
-      const bool counts = targets.tokens[i] >= 0 && kept(targets, i);
-      at(stride + i) = static_cast<float>(counts ? scale : 0.0);
-      at(2 * stride + i) = static_cast<float>(counts ? scale * z_loss : 0.0);
-    }
-    context_.device.to_device(statistics_.view().data, host_.data(), statistics_.view().bytes());
-    context_.ops.softmax_grad({.logits = logits,
-                               .targets = row(targets_.view().reshape({1, targets_.numel()}), 0),
-                               .lse = row(statistics_, 0),
-                               .weight = row(statistics_, 1),
-                               .z_weight = z_loss != 0 ? row(statistics_, 2) : View(),
-                               .dlogits = dlogits});
-  }
-
- private:
-  static bool kept(const Targets& targets, int64_t i) {
-    return targets.weights == nullptr || targets.weights[i] != 0;
-  }
-  float& at(int64_t i) { return host_[static_cast<size_t>(i)]; }
-  // The first rows_ elements of a row.
-  View row(const View& matrix, int64_t index) const {
-    const View part = matrix.slice(0, index, 1).slice(1, 0, rows_);
-    return View(part.data, part.dtype, {rows_});
-  }
-
-  Context& context_;
-  Tensor targets_, statistics_;
-  std::vector<float> host_;
-  int64_t rows_ = 0;
-};
-
 Targets offset(const Targets& targets, int64_t begin) {
   return {targets.tokens + begin, targets.weights == nullptr ? nullptr : targets.weights + begin};
 }
+
+// Chunk after chunk of logits, and whose rows of them are this rank's.
+class Logits {
+ public:
+  Logits(Context& context, const Parameter& weight, const WeightBlock& block, int64_t rows)
+      : context_(context),
+        block_(block),
+        vocabulary_(weight.slab.shape[0]),
+        y_ranks_(context.size(Axis::y)),
+        memory_(context.device, DType::f32, {rows, vocabulary_}) {
+    if (y_ranks_ > 1) share_ = Tensor(context.device, DType::f32, {rows / y_ranks_, vocabulary_});
+  }
+
+  // Of x [C, H / y]: this rank's [C / y, V / x].
+  View compute(const View& x) {
+    const View all = memory_.view().slice(0, 0, x.dim(0));
+    MatmulArgs args{.a = x, .b = block_.matrix(vocabulary_), .c = all, .transpose_b = true, .bias = {}};
+    args.b_is_weight = true;
+    args.b_is_passing = block_.passing;
+    context_.ops.matmul(args);
+    if (y_ranks_ == 1) return all;
+    const View share = share_.view().slice(0, 0, x.dim(0) / y_ranks_);
+    context_.comm(Axis::y).reduce_scatter(all, share, Reduce::sum, half_of_all_reduce(Axis::y, name)).wait();
+    return share;
+  }
+
+  // Where the gradient of `rows` rows goes, in the memory of the logits: where there is nothing to exchange,
+  // each row begins where that row of the logits does.
+  View gradient(int64_t rows, DType dtype) const {
+    const int64_t stride = y_ranks_ == 1 ? vocabulary_ * size_of(DType::f32) / size_of(dtype) : vocabulary_;
+    return View(memory_.view().data, dtype, {rows, vocabulary_}, {stride, 1});
+  }
+  // The part of a gradient that this rank computes.
+  View share_of(const View& gradient) const {
+    const int64_t rows = gradient.dim(0) / y_ranks_;
+    return gradient.slice(0, context_.at[Axis::y] * rows, rows);
+  }
+  void gather(const View& gradient) const {
+    if (y_ranks_ == 1) return;
+    context_.comm(Axis::y).all_gather(share_of(gradient), gradient, half_of_all_reduce(Axis::y, name)).wait();
+  }
+  // This rank's first row of a chunk.
+  int64_t first_row(int64_t rows) const { return context_.at[Axis::y] * (rows / y_ranks_); }
+
+ private:
+  Context& context_;
+  const WeightBlock& block_;
+  int64_t vocabulary_, y_ranks_;
+  Tensor memory_, share_;
+};
 
 }  // namespace
 
@@ -110,65 +91,76 @@ double LossSums::plain_loss() const {
   return mean(kept + dropped, kept_tokens + dropped_tokens);
 }
 
-int64_t LossHead::chunk_rows(int64_t rows) const {
-  if (options_.chunk > 0) return std::min(options_.chunk, rows);
+int64_t LossHead::chunk_rows(const Context& context, int64_t rows) const {
+  const int64_t y = context.size(Axis::y);
+  const auto whole_shares = [&](int64_t n) { return std::min(rows, (n + y - 1) / y * y); };
+  if (options_.chunk > 0) return whole_shares(options_.chunk);
   // Even chunks of few enough rows that the logits are a small part of the memory, enough of them that the
-  // products stay large and the weight's gradient is not read and written too often.
+  // products stay large and the weight's gradient is not read and written too often. The same on every rank,
+  // though the vocabulary may not divide.
   constexpr int64_t logits_bytes = int64_t{80} << 20;
-  const int64_t fit = std::max(logits_bytes / (weight_.slab.shape[0] * size_of(DType::f32)), int64_t{256});
+  const int64_t columns = part_of(weight_.spec.shape[0], context.size(Axis::x), 0).count;
+  const int64_t fit = std::max(logits_bytes / (columns * size_of(DType::f32)), int64_t{256});
   const int64_t chunks = (rows + fit - 1) / fit;
-  return std::min(rows, ((rows + chunks - 1) / chunks + 15) / 16 * 16);
+  return whole_shares(((rows + chunks - 1) / chunks + 15) / 16 * 16);
 }
 
 void LossHead::logits(Context& context, const View& x, const View& logits) const {
-  MatmulArgs args{.a = x, .b = weight_.compute, .c = logits, .transpose_b = true, .bias = {}};
+  const WeightBlock block = registry_.weights().use(weight_);
+  MatmulArgs args{.a = x, .b = block.value, .c = logits, .transpose_b = true, .bias = {}};
   args.b_is_weight = true;
+  args.b_is_passing = block.passing;
   context.ops.matmul(args);
 }
 
-LossSums LossHead::evaluate(Context& context, const View& x, const Targets& targets,
+LossSums LossHead::evaluate(Context& context, const Tensor& x, const Targets& targets,
                             float* token_losses) const {
-  const int64_t M = x.dim(0), C = chunk_rows(M);
-  Tensor logits_memory(context.device, DType::f32, {C, weight_.slab.shape[0]});
-  ChunkLoss chunk(context, C);
+  const Tensor all = gather_rows(context, x, Axis::x, half_of_all_reduce(Axis::x, name)).get();
+  const int64_t M = all.dim(0), C = chunk_rows(context, M);
+  const WeightBlock block = registry_.weights().use(weight_);
+  Logits logits(context, weight_, block, C);
+  ChunkLoss chunk(context, C / context.size(Axis::y), weight_.slab.offset[0]);
+  if (token_losses != nullptr) std::fill_n(token_losses, M, 0.0f);
   LossSums sums;
   for (int64_t begin = 0; begin < M; begin += C) {
-    const int64_t count = std::min(C, M - begin);
-    const View chunk_logits = logits_memory.view().slice(0, 0, count);
-    logits(context, x.slice(0, begin, count), chunk_logits);
-    chunk.read(chunk_logits, offset(targets, begin), sums,
-               token_losses == nullptr ? nullptr : token_losses + begin);
+    const int64_t count = std::min(C, M - begin), mine = begin + logits.first_row(count);
+    chunk.read(logits.compute(all.view().slice(0, begin, count)), offset(targets, mine), sums,
+               token_losses == nullptr ? nullptr : token_losses + mine);
   }
-  return sums;
+  if (token_losses != nullptr) sum_over_rows(context, token_losses, M);
+  return sum_over_rows(context, sums);
 }
 
 LossSums LossHead::train(Context& context, const Var& x, const Targets& targets, double divisor) const {
-  const View& rows = x.value;
-  const int64_t M = rows.dim(0), V = weight_.slab.shape[0], C = chunk_rows(M);
-  Tensor logits_memory(context.device, DType::f32, {C, V});
-  // In the compute type, each row where that row of the logits was.
-  const View all_dlogits(logits_memory.view().data, rows.dtype, {C, V},
-                         {V * size_of(DType::f32) / size_of(rows.dtype), 1});
-  *x.grad = Tensor(context.device, rows.dtype, rows.shape);
-  ChunkLoss chunk(context, C);
+  const Tensor all = gather_rows(context, x.value, Axis::x, half_of_all_reduce(Axis::x, name)).get();
+  const int64_t M = all.dim(0), C = chunk_rows(context, M);
+  const WeightBlock block = registry_.weights().use(weight_);
+  Logits logits(context, weight_, block, C);
+  ChunkLoss chunk(context, C / context.size(Axis::y), weight_.slab.offset[0]);
+  const Tensor dx(context.device, all.dtype(), all.shape());
   LossSums sums;
   for (int64_t begin = 0; begin < M; begin += C) {
     const int64_t count = std::min(C, M - begin);
-    const View part = rows.slice(0, begin, count);
-    const View chunk_logits = logits_memory.view().slice(0, 0, count);
-    const View dlogits = all_dlogits.slice(0, 0, count);
-    logits(context, part, chunk_logits);
-    chunk.read(chunk_logits, offset(targets, begin), sums, nullptr);
-    chunk.gradient(chunk_logits, offset(targets, begin), 1.0 / divisor, options_.z_loss, dlogits);
+    const View part = all.view().slice(0, begin, count);
+    const Targets mine = offset(targets, begin + logits.first_row(count));
+    const View share = logits.compute(part);
+    chunk.read(share, mine, sums, nullptr);
+    const View dlogits = logits.gradient(count, all.dtype());
+    chunk.gradient(share, mine, 1.0 / divisor, options_.z_loss, logits.share_of(dlogits));
+    logits.gather(dlogits);
 
-    MatmulArgs dx{.a = dlogits, .b = weight_.compute, .c = x.grad->view().slice(0, begin, count), .bias = {}};
-    dx.b_is_weight = true;
-    context.ops.matmul(dx);
+    MatmulArgs input{.a = dlogits, .b = block.value, .c = dx.view().slice(0, begin, count), .bias = {}};
+    input.b_is_weight = true;
+    input.b_is_passing = block.passing;
+    context.ops.matmul(input);
     MatmulArgs dweight{.a = dlogits, .b = part, .c = {}, .transpose_a = true, .bias = {}};
-    dweight.c = grad_to_write(context.ops, weight_, dweight.accumulate);
+    const Tensor gradient = registry_.gradients().to_write(weight_, dweight.accumulate);
+    dweight.c = gradient;
     context.ops.matmul(dweight);
   }
-  return sums;
+  registry_.gradients().written(weight_);
+  *x.grad = scatter_rows(context, dx, Axis::x, half_of_all_reduce(Axis::x, name)).get();
+  return sum_over_rows(context, sums);
 }
 
 }  // namespace shoal

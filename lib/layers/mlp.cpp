@@ -1,5 +1,7 @@
 #include "layers/mlp.h"
 
+#include "layers/gradients.h"
+
 namespace shoal {
 namespace {
 
@@ -19,7 +21,8 @@ Linear::Spec up_spec(const Mlp::Spec& spec) {
 }  // namespace
 
 Mlp::Mlp(ParameterRegistry& registry, const Spec& spec)
-    : spec_(spec),
+    : registry_(registry),
+      spec_(spec),
       up_(registry, up_spec(spec)),
       down_(registry, {.name = spec.name + ".down",
                        .out = {spec.hidden_size},
@@ -38,16 +41,17 @@ void Mlp::activate(Context& context, const View& pre, const View& y) const {
 }
 
 Var Mlp::forward(Context& context, Tape& tape, const Var& x, const Var& add_to) const {
-  const int64_t M = x.value.dim(0);
+  const int64_t rows = up_.out_rows(context, x.value.dim(0));
   const DType type = x.value.dtype();
   // The bias of a plain layer is added by the activation, which passes over the values anyway.
-  Tensor pre(context.device, type, {M, up_.out_size()});
-  up_.multiply(context, x.value, pre, false, spec_.gated);
-  Tensor activated(context.device, type, {M, down_.in_size()});
+  Tensor pre(context.device, type, {rows, up_.out_size()});
+  up_.forward(context, x.value, pre, false, spec_.gated);
+  Tensor activated(context.device, type, {rows, down_.in_size()});
   activate(context, pre, activated);
 
-  Var y = add_to.defined() ? add_to : make_var(Tensor(context.device, type, {M, down_.out_size()}));
-  down_.multiply(context, activated, y.value, add_to.defined());
+  Var y =
+      add_to.defined() ? add_to : make_var(Tensor(context.device, type, {x.value.dim(0), down_.out_size()}));
+  down_.forward(context, activated, y.value, add_to.defined());
   if (tape.recording()) {
     tape.record([this, &context, pre = std::move(pre), x_saved = x.save(), dx = x.grad,
                  dy = y.grad]() mutable { backward(context, x_saved, std::move(pre), *dy, *dx); });
@@ -56,38 +60,40 @@ Var Mlp::forward(Context& context, Tape& tape, const Var& x, const Var& add_to) 
 }
 
 void Mlp::backward(Context& context, const Saved& x, Tensor pre, const Tensor& dy, Tensor& dx) const {
-  const int64_t M = pre.dim(0), F = down_.in_size();
+  const int64_t rows = pre.dim(0), F = down_.in_size();
   const DType type = pre.dtype();
-  {
-    Tensor activated(context.device, type, {M, F});
-    activate(context, pre, activated);
-    down_.weight_grad(context, dy, activated);
-  }
-  Tensor dactivated(context.device, type, {M, F});
-  down_.multiply_grad(context, dy, dactivated);
+  const Saved activated([&] {
+    Tensor again(context.device, type, {rows, F});
+    activate(context, pre, again);
+    return again;
+  });
+  Tensor dactivated;
+  down_.backward(context, dy, activated, dactivated);
 
-  Tensor dpre = spec_.gated ? Tensor(context.device, type, {M, up_.out_size()}) : dactivated;
+  Tensor dpre = spec_.gated ? Tensor(context.device, type, {rows, up_.out_size()}) : dactivated;
   if (spec_.gated) {
     context.ops.glu_grad({.kind = spec_.activation,
-                          .x = pre.view().reshape({M, 2, F}),
+                          .x = pre.view().reshape({rows, 2, F}),
                           .dy = dactivated,
-                          .dx = dpre.view().reshape({M, 2, F})});
+                          .dx = dpre.view().reshape({rows, 2, F})});
   } else {
-    ActivationGradArgs args{
-        .kind = spec_.activation, .x = pre, .bias = {}, .dy = dactivated, .dx = dpre, .dbias = {}};
-    if (up_.bias() != nullptr) {
-      args.bias = up_.bias()->master;
-      args.dbias = grad_to_add(context.ops, *up_.bias());
-    }
-    context.ops.activation_grad(args);
+    activation_grad(context, pre, dactivated, dpre);
   }
   dactivated.reset();
   pre.reset();
+  up_.backward(context, dpre, x, dx, spec_.gated);
+}
 
-  const bool accumulate = dx.defined();
-  if (!accumulate) dx = Tensor(context.device, type, {M, up_.in_size()});
-  up_.multiply_grad(context, dpre, dx, accumulate);
-  up_.weight_grad(context, dpre, x.get(), spec_.gated);
+void Mlp::activation_grad(Context& context, const View& pre, const View& dy, const View& dx) const {
+  ActivationGradArgs args{.kind = spec_.activation, .x = pre, .bias = {}, .dy = dy, .dx = dx, .dbias = {}};
+  Tensor dbias;
+  if (up_.bias() != nullptr) {
+    dbias = registry_.gradients().to_add(*up_.bias());
+    args.bias = up_.bias()->master;
+    args.dbias = dbias;
+  }
+  context.ops.activation_grad(args);
+  if (up_.bias() != nullptr) registry_.gradients().written(*up_.bias());
 }
 
 }  // namespace shoal

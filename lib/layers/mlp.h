@@ -23,13 +23,16 @@ class Mlp {
   };
   Mlp(ParameterRegistry& registry, const Spec& spec);
 
-  // x [M, H] -> [M, H]. If add_to is given, the result is added to it in place, and the sum returned.
+  // x [M / x rows, H / y] -> the same. If add_to is given, the result is added to it in place, and the sum
+  // returned.
   Var forward(Context& context, Tape& tape, const Var& x, const Var& add_to = {}) const;
 
  private:
   void activate(Context& context, const View& pre, const View& y) const;
+  void activation_grad(Context& context, const View& pre, const View& dy, const View& dx) const;
   void backward(Context& context, const Saved& x, Tensor pre, const Tensor& dy, Tensor& dx) const;
 
+  ParameterRegistry& registry_;
   Spec spec_;
   Linear up_, down_;
 };

@@ -1,5 +1,7 @@
 #include "layers/norm.h"
 
+#include "layers/gradients.h"
+
 namespace shoal {
 namespace {
 
@@ -33,22 +35,69 @@ Statistics make_statistics(Context& context, const Norm& norm, int64_t rows) {
 }  // namespace
 
 Norm::Norm(ParameterRegistry& registry, const Spec& spec)
-    : spec_(spec), weight_(add_weight(registry, spec)), bias_(add_bias(registry, spec)) {}
+    : registry_(registry),
+      spec_(spec),
+      weight_(add_weight(registry, spec)),
+      bias_(add_bias(registry, spec)) {}
 
-void Norm::forward(Context& context, NormArgs args) const {
+void Norm::set_parameters(NormArgs& args) const {
   args.weight = weight_.master;
   if (bias_ != nullptr) args.bias = bias_->master;
   args.eps = spec_.eps;
   args.unit_offset = spec_.unit_offset;
+}
+
+void Norm::forward(Context& context, NormArgs args) const {
+  set_parameters(args);
+  if (context.size(Axis::y) > 1) return forward_split(context, args);
   spec_.rms ? context.ops.rmsnorm(args) : context.ops.layernorm(args);
 }
 
+void Norm::again(Context& context, NormArgs args) const {
+  if (context.size(Axis::y) == 1) return forward(context, args);
+  set_parameters(args);
+  context.ops.norm_apply(args);
+}
+
+void Norm::forward_split(Context& context, NormArgs args) const {
+  const int64_t rows = args.x.dim(0), ranks = context.size(Axis::y);
+  const Tensor parts(context.device, DType::f32, {ranks, rows, 2});
+  const Tensor mine = parts.part(context.at[Axis::y] * rows * 2, {rows, 2});
+  context.ops.norm_stats(
+      {.x = args.x, .residual = args.residual, .sum = args.sum, .centred = !spec_.rms, .stats = mine});
+  context.comm(Axis::y).all_gather(mine, parts, "AG_y " + spec_.name).wait();
+  NormCombineArgs combine{
+      .parts = parts, .columns = {}, .eps = args.eps, .mean = args.mean, .rstd = args.rstd};
+  for (int64_t r = 0; r < ranks; ++r) combine.columns.push_back(part_of(spec_.size, ranks, r).count);
+  context.ops.norm_combine(combine);
+  if (args.residual.defined()) args.x = args.sum;
+  context.ops.norm_apply(args);
+}
+
 void Norm::backward(Context& context, NormGradArgs args) const {
+  Gradients& gradients = registry_.gradients();
+  const Tensor dweight = gradients.to_add(weight_),
+               dbias = bias_ != nullptr ? gradients.to_add(*bias_) : Tensor();
   args.weight = weight_.master;
   args.unit_offset = spec_.unit_offset;
-  args.dweight = grad_to_add(context.ops, weight_);
-  if (bias_ != nullptr) args.dbias = grad_to_add(context.ops, *bias_);
-  spec_.rms ? context.ops.rmsnorm_grad(args) : context.ops.layernorm_grad(args);
+  args.dweight = dweight;
+  args.dbias = dbias;
+  if (context.size(Axis::y) > 1) {
+    backward_split(context, args);
+  } else {
+    spec_.rms ? context.ops.rmsnorm_grad(args) : context.ops.layernorm_grad(args);
+  }
+  gradients.written(weight_);
+  if (bias_ != nullptr) gradients.written(*bias_);
+}
+
+void Norm::backward_split(Context& context, NormGradArgs args) const {
+  const Tensor sums(context.device, DType::f32, {args.x.dim(0), 2});
+  args.sums = sums;
+  args.all_columns = spec_.size;
+  context.ops.norm_grad_sums(args);
+  context.comm(Axis::y).all_reduce(sums, Reduce::sum, "AR_y " + spec_.name).wait();
+  context.ops.norm_grad_apply(args);
 }
 
 Normed add_norm(Context& context, Tape& tape, const Residual& residual,
@@ -72,7 +121,7 @@ Normed add_norm(Context& context, Tape& tape, const Residual& residual,
     if (tape.recording()) {
       again = [&context, &norm, sum, kept] {
         Tensor copy(context.device, sum.dtype(), sum.shape());
-        norm.forward(context, {.x = sum, .y = copy, .mean = kept.mean, .rstd = kept.rstd});
+        norm.again(context, {.x = sum, .y = copy, .mean = kept.mean, .rstd = kept.rstd});
         return copy;
       };
     }

@@ -10,13 +10,15 @@
 
 namespace shoal {
 
-// The residual stream between layers, [M, H] each. Its value is stream + pending: the sum is left to the norm
-// that reads it next, which does it in the same pass. pending is undefined before the first layer.
+// The residual stream between layers, [M / x rows, H / y] each on a rank. Its value is stream + pending: the
+// sum is left to the norm that reads it next, which does it in the same pass. pending is undefined before the
+// first layer.
 struct Residual {
   Var stream, pending;
 };
 
-// LayerNorm or RMSNorm parameters.
+// LayerNorm or RMSNorm parameters. Where y cuts the features, its ranks exchange two statistics a row,
+// forward and backward.
 class Norm {
  public:
   struct Spec {
@@ -29,11 +31,18 @@ class Norm {
 
   // args needs x (and residual, sum), y, mean and rstd.
   void forward(Context& context, NormArgs args) const;
+  // The same again, with x the sum, and mean and rstd known: nothing is exchanged.
+  void again(Context& context, NormArgs args) const;
   // args needs x, mean, rstd, dy, dx and accumulate_dx.
   void backward(Context& context, NormGradArgs args) const;
   bool rms() const { return spec_.rms; }
 
  private:
+  void forward_split(Context& context, NormArgs args) const;
+  void backward_split(Context& context, NormGradArgs args) const;
+  void set_parameters(NormArgs& args) const;
+
+  ParameterRegistry& registry_;
   Spec spec_;
   Parameter& weight_;
   Parameter* bias_ = nullptr;
@@ -41,7 +50,7 @@ class Norm {
 
 struct Normed {
   Var stream;             // stream + pending
-  std::vector<Var> outs;  // one a norm, [M, H]; computed again in backward instead of kept
+  std::vector<Var> outs;  // one a norm; computed again in backward instead of kept
 };
 
 // Adds what is pending to the stream and applies each norm to the sum. Everything that reads the outputs must

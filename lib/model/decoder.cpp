@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "base/error.h"
 #include "layers/block.h"
 #include "layers/embedding.h"
 #include "layers/gradients.h"
@@ -67,13 +68,16 @@ struct Decoder::Impl {
         options(o),
         table(add_vocabulary_matrix(registry, "embedding.weight", c.vocab_size, c.hidden_size, input_init(c),
                                     c.tie_embeddings)),
-        embedding(table, c.embedding_scale),
+        embedding(registry, table, c.embedding_scale),
         blocks(make_blocks()),
         final_norm(registry, norm_spec(c, "final_norm")),
-        head(c.tie_embeddings ? table
+        head(registry,
+             c.tie_embeddings ? table
                               : add_vocabulary_matrix(registry, "head.weight", c.vocab_size, c.hidden_size,
                                                       input_init(c), true),
-             {o.z_loss, o.loss_chunk}) {}
+             {o.z_loss, o.loss_chunk}) {
+    if (c.tie_embeddings) table.spec.uses = 2;
+  }
 
   std::deque<Block> make_blocks() {
     std::deque<Block> made;
@@ -83,7 +87,7 @@ struct Decoder::Impl {
     return made;
   }
 
-  // The final norm's output, [B * T, H].
+  // The final norm's output, [B * T / x rows, H / y].
   Var forward(Tape& tape, const int32_t* tokens, Positions positions, KeyValueCache* cache) {
     Tensor ids(context.device, DType::i32, {positions.rows * positions.length});
     context.device.to_device(ids.view().data, tokens, ids.view().bytes());
@@ -97,6 +101,26 @@ struct Decoder::Impl {
       residual = blocks[layer].forward(context, tape, residual, positions, again);
     }
     return add_norm(context, tape, residual, {&final_norm}).outs[0];
+  }
+
+  LossSums evaluate(const Batch& batch, float* token_losses) {
+    registry.weights().begin(Pass::evaluate);
+    Tape tape(false);
+    const Var x = forward(tape, batch.tokens, {batch.rows, batch.seq_length}, nullptr);
+    const LossSums sums = head.evaluate(context, x.value, {batch.targets, batch.weights}, token_losses);
+    registry.weights().end();
+    return sums;
+  }
+
+  void require_one_rank() const {
+    const Grid& grid = context.grid;
+    const int ranks = grid[Axis::x] * grid[Axis::y] * grid[Axis::z];
+    if (ranks == 1) return;
+    throw UserError({.what = "logits and generation need a model that is not split",
+                     .where = "parallel",
+                     .value = fmt::format("x {}, y {}, z {}", grid[Axis::x], grid[Axis::y], grid[Axis::z]),
+                     .allowed = "x, y and z of 1",
+                     .hint = "start the command on one rank: a checkpoint loads on any grid"});
   }
 
   const ModelConfig config;
@@ -146,19 +170,16 @@ void Decoder::finish_gradients() {
 }
 
 LossSums Decoder::evaluate(const Batch& batch) {
-  Tape tape(false);
-  const Var x = impl_->forward(tape, batch.tokens, {batch.rows, batch.seq_length}, nullptr);
-  return impl_->head.evaluate(impl_->context, x.value, {batch.targets, batch.weights}, nullptr);
+  return impl_->evaluate(batch, nullptr);
 }
 
 LossSums Decoder::evaluate(const Batch& batch, std::vector<float>& token_losses) {
-  Tape tape(false);
-  const Var x = impl_->forward(tape, batch.tokens, {batch.rows, batch.seq_length}, nullptr);
   token_losses.resize(static_cast<size_t>(batch.rows * batch.seq_length));
-  return impl_->head.evaluate(impl_->context, x.value, {batch.targets, batch.weights}, token_losses.data());
+  return impl_->evaluate(batch, token_losses.data());
 }
 
 Tensor Decoder::logits(const int32_t* tokens, int64_t rows, int64_t seq_length) {
+  impl_->require_one_rank();
   Tape tape(false);
   const Var x = impl_->forward(tape, tokens, {rows, seq_length}, nullptr);
   Tensor logits(impl_->context.device, DType::f32, {rows * seq_length, impl_->config.vocab_size});
@@ -167,6 +188,7 @@ Tensor Decoder::logits(const int32_t* tokens, int64_t rows, int64_t seq_length) 
 }
 
 Tensor Decoder::step(const int32_t* tokens, int64_t seq_length, KeyValueCache& cache) {
+  impl_->require_one_rank();
   SHOAL_CHECK(cache.length_ + seq_length <= cache.capacity_);
   Tape tape(false);
   const Var x = impl_->forward(tape, tokens, {cache.rows_, seq_length, cache.length_}, &cache);

@@ -74,6 +74,7 @@ class Decoder {
   // The cross-entropy of every target, [B * T] in order; 0 where the target is ignored.
   LossSums evaluate(const Batch& batch, std::vector<float>& token_losses);
 
+  // The two below throw UserError where x, y or z cut the model.
   // All logits of a batch, [B, T, V] f32: B * T * V floats of memory.
   Tensor logits(const int32_t* tokens, int64_t rows, int64_t seq_length);
   // Appends T tokens a row to the cache and returns the logits of the last of them, [B, V] f32 in device

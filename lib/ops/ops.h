@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/device.h"
 #include "tensor/view.h"
@@ -50,8 +51,9 @@ struct MatmulArgs {
   View a, b, c;
   bool transpose_a = false, transpose_b = false;
   bool accumulate = false;
-  View bias;                 // optional
-  bool b_is_weight = false;  // b stays the same until weights_changed(): a backend may keep a packed copy
+  View bias;                  // optional
+  bool b_is_weight = false;   // b stays the same until weights_changed(): a backend may keep a packed copy
+  bool b_is_passing = false;  // of a weight that lies here for a while only: a packed copy serves one product
 };
 
 // y [M, F] = activation(x [M, F] + bias [F]); bias optional.
@@ -96,6 +98,30 @@ struct NormGradArgs {
   View dx;
   bool accumulate_dx = false;
   View dweight, dbias;
+  View sums;                // of a split norm
+  int64_t all_columns = 0;  // of a split norm
+};
+
+// A norm whose features are split over ranks, in steps between which the ranks exchange statistics. Each
+// rank has some of the columns of every row; weight, bias and their gradients are of its columns.
+//   norm_stats      stats [M, 2]: the mean of a row's columns here and their sum of squared deviations from
+//                   it, or 0 and the sum of squares (RMSNorm). With a residual as in NormArgs.
+//   norm_combine    parts [P, M, 2], of P ranks with columns[p] columns each, into mean (if defined) and rstd
+//                   [M] of whole rows: Chan et al. 1979, which no cancellation can spoil
+//   norm_apply      y from x, mean (undefined: 0) and rstd
+//   norm_grad_sums  sums [M, 2]: of g and of g n over the columns here, with g = dy * weight and n the
+//                   normalised x; accumulates dweight and dbias
+//   norm_grad_apply dx (+)= rstd (g - sums_0 / N - n sums_1 / N), with N columns in all (RMSNorm: no sums_0)
+struct NormStatsArgs {
+  View x, residual, sum;
+  bool centred = true;  // LayerNorm
+  View stats;
+};
+struct NormCombineArgs {
+  View parts;
+  std::vector<int64_t> columns;
+  float eps = 1e-5f;
+  View mean, rstd;
 };
 
 // Rotary position embedding (Su et al. 2021) in place on the first rotary_dims of x [B, T, A, C, D] (any two
@@ -185,6 +211,11 @@ class Ops {
   virtual void layernorm_grad(const NormGradArgs& args) = 0;
   virtual void rmsnorm(const NormArgs& args) = 0;
   virtual void rmsnorm_grad(const NormGradArgs& args) = 0;
+  virtual void norm_stats(const NormStatsArgs& args) = 0;
+  virtual void norm_combine(const NormCombineArgs& args) = 0;
+  virtual void norm_apply(const NormArgs& args) = 0;
+  virtual void norm_grad_sums(const NormGradArgs& args) = 0;
+  virtual void norm_grad_apply(const NormGradArgs& args) = 0;
   virtual void rotary(const RotaryArgs& args) = 0;
   virtual void attention(const AttentionArgs& args) = 0;
   virtual void attention_grad(const AttentionGradArgs& args) = 0;

@@ -125,6 +125,21 @@ void TimedOps::rmsnorm(const NormArgs& args) {
 void TimedOps::rmsnorm_grad(const NormGradArgs& args) {
   timed("rmsnorm_grad", 0, [&] { inner_.rmsnorm_grad(args); });
 }
+void TimedOps::norm_stats(const NormStatsArgs& args) {
+  timed("norm_stats", 0, [&] { inner_.norm_stats(args); });
+}
+void TimedOps::norm_combine(const NormCombineArgs& args) {
+  timed("norm_combine", 0, [&] { inner_.norm_combine(args); });
+}
+void TimedOps::norm_apply(const NormArgs& args) {
+  timed("norm_apply", 0, [&] { inner_.norm_apply(args); });
+}
+void TimedOps::norm_grad_sums(const NormGradArgs& args) {
+  timed("norm_grad_sums", 0, [&] { inner_.norm_grad_sums(args); });
+}
+void TimedOps::norm_grad_apply(const NormGradArgs& args) {
+  timed("norm_grad_apply", 0, [&] { inner_.norm_grad_apply(args); });
+}
 void TimedOps::rotary(const RotaryArgs& args) {
   timed("rotary", 0, [&] { inner_.rotary(args); });
 }

@@ -47,6 +47,11 @@ class TimedOps final : public Ops {
   void layernorm_grad(const NormGradArgs& args) override;
   void rmsnorm(const NormArgs& args) override;
   void rmsnorm_grad(const NormGradArgs& args) override;
+  void norm_stats(const NormStatsArgs& args) override;
+  void norm_combine(const NormCombineArgs& args) override;
+  void norm_apply(const NormArgs& args) override;
+  void norm_grad_sums(const NormGradArgs& args) override;
+  void norm_grad_apply(const NormGradArgs& args) override;
   void rotary(const RotaryArgs& args) override;
   void attention(const AttentionArgs& args) override;
   void attention_grad(const AttentionGradArgs& args) override;

@@ -29,6 +29,11 @@ class CpuOps final : public Ops {
   void layernorm_grad(const NormGradArgs& args) override { cpu::layernorm_grad(device_, args); }
   void rmsnorm(const NormArgs& args) override { cpu::rmsnorm(device_, args); }
   void rmsnorm_grad(const NormGradArgs& args) override { cpu::rmsnorm_grad(device_, args); }
+  void norm_stats(const NormStatsArgs& args) override { cpu::norm_stats(device_, args); }
+  void norm_combine(const NormCombineArgs& args) override { cpu::norm_combine(args); }
+  void norm_apply(const NormArgs& args) override { cpu::norm_apply(device_, args); }
+  void norm_grad_sums(const NormGradArgs& args) override { cpu::norm_grad_sums(device_, args); }
+  void norm_grad_apply(const NormGradArgs& args) override { cpu::norm_grad_apply(device_, args); }
   void rotary(const RotaryArgs& args) override { rotary_(args); }
   void attention(const AttentionArgs& args) override { cpu::attention(device_, args); }
   void attention_grad(const AttentionGradArgs& args) override { cpu::attention_grad(device_, args); }

@@ -88,7 +88,11 @@ class OneDnnGemm final : public Gemm {
                   .packed = args.b_is_weight && args.b.bytes() <= largest_packed};
     const Product& product = find(key);
     const Tensor scratch(device_, DType::u8, {int64_t(product.desc.scratchpad_desc().get_size())});
-    const Tensor packed_b = key.packed ? packed(args.b.data, key.b, product.desc.weights_desc()) : Tensor();
+    Tensor packed_b;
+    if (key.packed) {
+      const memory::desc wanted = product.desc.weights_desc();
+      packed_b = args.b_is_passing ? pack(args.b.data, key.b, wanted) : packed(args.b.data, key.b, wanted);
+    }
     void* const b = key.packed ? packed_b.view().data : args.b.data;
     std::unordered_map<int, memory> operands{
         {DNNL_ARG_SRC, memory(product.desc.src_desc(), engine_, args.a.data)},
@@ -136,15 +140,20 @@ class OneDnnGemm final : public Gemm {
     const auto known =
         std::find_if(copies.begin(), copies.end(), [&](const Packed& p) { return p.desc == wanted; });
     if (known != copies.end() && known->memory.defined()) return known->memory;
-    const Tensor copy(device_, DType::u8, {int64_t(wanted.get_size())});
-    const memory from(operand.desc(), engine_, data), to(wanted, engine_, copy.view().data);
-    dnnl::reorder(from, to).execute(stream_, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-    stream_.wait();
+    const Tensor copy = pack(data, operand, wanted);
     if (known != copies.end()) {
       known->memory = copy;
     } else {
       copies.emplace_back(wanted, Tensor());
     }
+    return copy;
+  }
+
+  Tensor pack(void* data, const Operand& operand, const memory::desc& wanted) {
+    Tensor copy(device_, DType::u8, {int64_t(wanted.get_size())});
+    const memory from(operand.desc(), engine_, data), to(wanted, engine_, copy.view().data);
+    dnnl::reorder(from, to).execute(stream_, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    stream_.wait();
     return copy;
   }
 

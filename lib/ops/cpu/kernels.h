@@ -21,6 +21,12 @@ void layernorm_grad(Device& device, const NormGradArgs& args);
 void rmsnorm(Device& device, const NormArgs& args);
 void rmsnorm_grad(Device& device, const NormGradArgs& args);
 
+void norm_stats(Device& device, const NormStatsArgs& args);
+void norm_combine(const NormCombineArgs& args);
+void norm_apply(Device& device, const NormArgs& args);
+void norm_grad_sums(Device& device, const NormGradArgs& args);
+void norm_grad_apply(Device& device, const NormGradArgs& args);
+
 // Keeps the angles' sines and cosines: they depend on the position and the pair only.
 class Rotary {
  public:

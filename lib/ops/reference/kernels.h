@@ -17,6 +17,11 @@ void layernorm(const NormArgs& args);
 void layernorm_grad(const NormGradArgs& args);
 void rmsnorm(const NormArgs& args);
 void rmsnorm_grad(const NormGradArgs& args);
+void norm_stats(const NormStatsArgs& args);
+void norm_combine(const NormCombineArgs& args);
+void norm_apply(const NormArgs& args);
+void norm_grad_sums(const NormGradArgs& args);
+void norm_grad_apply(const NormGradArgs& args);
 
 void rotary(const RotaryArgs& args);
 void attention(const AttentionArgs& args);

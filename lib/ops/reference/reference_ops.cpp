@@ -25,6 +25,11 @@ class ReferenceOps final : public Ops {
   void layernorm_grad(const NormGradArgs& args) override { reference::layernorm_grad(args); }
   void rmsnorm(const NormArgs& args) override { reference::rmsnorm(args); }
   void rmsnorm_grad(const NormGradArgs& args) override { reference::rmsnorm_grad(args); }
+  void norm_stats(const NormStatsArgs& args) override { reference::norm_stats(args); }
+  void norm_combine(const NormCombineArgs& args) override { reference::norm_combine(args); }
+  void norm_apply(const NormArgs& args) override { reference::norm_apply(args); }
+  void norm_grad_sums(const NormGradArgs& args) override { reference::norm_grad_sums(args); }
+  void norm_grad_apply(const NormGradArgs& args) override { reference::norm_grad_apply(args); }
   void rotary(const RotaryArgs& args) override { reference::rotary(args); }
   void attention(const AttentionArgs& args) override { reference::attention(args); }
   void attention_grad(const AttentionGradArgs& args) override { reference::attention_grad(args); }
