@@ -62,14 +62,14 @@ class Sequence : public Request::State {
  public:
   using Start = std::function<void(MPI_Request*)>;
 
-  Sequence(std::string label, double timeout, std::vector<Start> steps)
-      : label_(std::move(label)), timeout_(timeout), steps_(std::move(steps)) {
+  Sequence(std::string label, const MpiSession& session, const MpiOptions& options, std::vector<Start> steps)
+      : label_(std::move(label)), session_(session), options_(options), steps_(std::move(steps)) {
     advance();
   }
   // The buffers of a collective under way must outlive it, also when an exception drops the request.
   ~Sequence() override {
     try {
-      wait();
+      if (!session_.given_up()) wait();
     } catch (const std::exception&) {
     }
   }
@@ -78,10 +78,11 @@ class Sequence : public Request::State {
     const auto begin = Clock::now();
     for (int64_t polls = 0; !done(); ++polls) {
       sched_yield();
-      if (polls % 1024 == 1023 && std::chrono::duration<double>(Clock::now() - begin).count() > timeout_) {
-        runtime_failure(
-            "the collective {} did not finish within {} s; a rank may have failed or fallen behind", label_,
-            timeout_);
+      const bool look = polls % 1024 == 1023;
+      if (look && std::chrono::duration<double>(Clock::now() - begin).count() > options_.timeout_seconds) {
+        session_.give_up();
+        runtime_failure("the collective {} did not finish within {} s; {}", label_, options_.timeout_seconds,
+                        options_.blame ? options_.blame() : "a rank may have failed or fallen behind");
       }
     }
   }
@@ -98,7 +99,8 @@ class Sequence : public Request::State {
   }
 
   std::string label_;
-  double timeout_;
+  const MpiSession& session_;
+  const MpiOptions& options_;
   std::vector<Start> steps_;
   size_t next_ = 0;
   MPI_Request request_ = MPI_REQUEST_NULL;
@@ -110,12 +112,14 @@ std::byte* bytes(const View& view) {
 
 class MpiCommunicator : public Communicator {
  public:
-  MpiCommunicator(MPI_Comm comm, std::string name, double timeout)
-      : comm_(comm), name_(std::move(name)), timeout_(timeout) {
+  MpiCommunicator(const MpiSession& session, MPI_Comm comm, std::string name, MpiOptions options)
+      : session_(session), comm_(comm), name_(std::move(name)), options_(std::move(options)) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
-  ~MpiCommunicator() override { MPI_Comm_free(&comm_); }
+  ~MpiCommunicator() override {
+    if (!session_.given_up()) MPI_Comm_free(&comm_);
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -264,13 +268,14 @@ class MpiCommunicator : public Communicator {
   }
 
   Request start(std::string_view label, std::vector<Sequence::Start> steps) {
-    return Request(
-        std::make_unique<Sequence>(fmt::format("{} ({} group)", label, name_), timeout_, std::move(steps)));
+    return Request(std::make_unique<Sequence>(fmt::format("{} ({} group)", label, name_), session_, options_,
+                                              std::move(steps)));
   }
 
+  const MpiSession& session_;
   MPI_Comm comm_;
   std::string name_;
-  double timeout_;
+  MpiOptions options_;
   int rank_ = 0, size_ = 1;
 };
 
@@ -293,12 +298,12 @@ void MpiSession::abort(int exit_code) {
   std::abort();
 }
 
-std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession&, int color, int key,
+std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession& session, int color, int key,
                                                     const std::string& name, const MpiOptions& options) {
   MPI_Comm comm = MPI_COMM_NULL;
   check(MPI_Comm_split(MPI_COMM_WORLD, color, key, &comm), "the split of the world");
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  return std::make_unique<MpiCommunicator>(comm, name, options.timeout_seconds);
+  return std::make_unique<MpiCommunicator>(session, comm, name, options);
 }
 
 }  // namespace shoal

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,12 +27,18 @@ class MpiSession {
   // Ends every rank at once. For a rank that failed alone: the others may be waiting for it.
   [[noreturn]] static void abort(int exit_code);
 
+  // A collective has run into the time-out: nothing waits for another one, abort() is what is left.
+  void give_up() const { given_up_ = true; }
+  bool given_up() const { return given_up_; }
+
  private:
+  mutable std::atomic<bool> given_up_ = false;
   int rank_ = 0, size_ = 1;
 };
 
 struct MpiOptions {
-  double timeout_seconds = 600;  // a collective that takes longer is an error that names its label
+  double timeout_seconds = 600;             // a collective that takes longer is an error that names its label
+  std::function<std::string()> blame = {};  // called then: who is behind, for the message
 };
 
 // The ranks of the world that pass the same color, ordered by key. Collective over the world. The session

@@ -1,12 +1,14 @@
 // What a run sends, by label: calls, bytes as a ring would send them, seconds waited.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "comm/communicator.h"
 
@@ -23,7 +25,8 @@ double ring_bytes(Collective op, int64_t whole_bytes, int ranks);
 struct TrafficEntry {
   int64_t calls = 0;
   double ring_bytes = 0;
-  double wait_seconds = 0;  // spent in wait(); what did not fit behind other work
+  double wait_seconds = 0;       // spent in the call and in wait(); what did not fit behind other work
+  double under_way_seconds = 0;  // from the call to the end of its wait
 };
 
 // A ledger that several communicators share. Labels are "<purpose>
@@ -31,7 +34,7 @@ struct TrafficEntry {
 class Traffic {
  public:
   void add(std::string_view label, double bytes);
-  void add_wait(std::string_view label, double seconds);
+  void add_time(std::string_view label, double wait_seconds, double under_way_seconds);
   std::map<std::string, TrafficEntry, std::less<>> entries() const;
   // The sum over all labels that begin with a prefix.
   TrafficEntry total(std::string_view prefix) const;
@@ -42,8 +45,27 @@ class Traffic {
   std::map<std::string, TrafficEntry, std::less<>> entries_;
 };
 
-// A communicator that books every call in the ledger and passes it on.
-std::unique_ptr<Communicator> make_traced_communicator(std::unique_ptr<Communicator> inner, Traffic& traffic);
+// One collective from its call to the end of its wait. It is under way all that time, as far as its caller
+// knows; between issued and waited the caller does other work.
+struct CollectiveSpan {
+  using Time = std::chrono::steady_clock::time_point;
+  std::string_view label;
+  double ring_bytes = 0;
+  Time called, issued, waited, done;
+};
+
+// Is told what a communicator does, by the threads that communicate.
+class CommObserver {
+ public:
+  virtual ~CommObserver() = default;
+  virtual void started(std::string_view) {}  // before the call, with its label
+  virtual void finished(const CollectiveSpan&) {}
+};
+
+// A communicator that books every call in the ledger, tells the observers and passes it on. Ledger and
+// observers outlive it.
+std::unique_ptr<Communicator> make_traced_communicator(std::unique_ptr<Communicator> inner, Traffic& traffic,
+                                                       std::vector<CommObserver*> observers = {});
 
 // A stand-in for a group of any size, on one process: shapes are checked and results are finite, but no other
 // rank exists. Sums behave as if the others had contributed nothing,
