@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "comm/hosts.h"
 
 namespace shoal {
 
@@ -20,12 +21,6 @@ namespace {
 constexpr size_t line_length = 383;  // without the newline
 constexpr size_t max_label = 120;
 constexpr size_t max_named = 4;
-
-std::string host_name() {
-  char name[65] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
-}
 
 }  // namespace
 
@@ -37,18 +32,23 @@ std::string beat_file(const std::string& folder, int rank) {
   return folder + (rank == 0 ? "/heartbeat.json" : fmt::format("/heartbeat.{}.json", rank));
 }
 
-Heartbeat::Heartbeat(const std::string& folder, int rank) {
+void Heartbeat::open(const std::string& folder, int rank) {
+  folder_ = folder;
   beat_.rank = rank;
   beat_.pid = getpid();
   beat_.host = host_name();
   const std::string path = beat_file(folder, rank);
-  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) runtime_failure("cannot write {}: {}", path, std::strerror(errno));
   beat(0, "start");
 }
 
 Heartbeat::~Heartbeat() {
-  close(file_);
+  if (file_ >= 0) ::close(file_);
+}
+
+std::string Heartbeat::laggards(int ranks) const {
+  return folder_.empty() ? "" : name_laggards(read_beats(folder_, ranks), seconds_since_epoch());
 }
 
 void Heartbeat::beat(int64_t step, std::string_view phase) {
@@ -66,6 +66,7 @@ void Heartbeat::started(std::string_view label) {
 }
 
 void Heartbeat::write() {
+  if (file_ < 0) return;
   beat_.time = seconds_since_epoch();
   const std::string text = fmt::format(
       R"({{"rank":{},"pid":{},"step":{},"phase":"{}","time":{:.3f},"host":"{}","collectives":{},"label":"{}"}})",

@@ -28,11 +28,15 @@ struct Beat {
 // it. A beat that cannot be written is no reason to end a run.
 class Heartbeat : public CommObserver {
  public:
-  // Writes to beat_file(folder, rank). Throws RuntimeFailure if the file cannot be made.
-  Heartbeat(const std::string& folder, int rank);
+  Heartbeat() = default;  // beats go nowhere until there is a file
   ~Heartbeat() override;
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
+
+  // From here on beats go to beat_file(folder, rank). Throws RuntimeFailure if the file cannot be made.
+  void open(const std::string& folder, int rank);
+  // Who of so many ranks is behind, by the files beside this one; empty without a file.
+  std::string laggards(int ranks) const;
 
   void beat(int64_t step, std::string_view phase);
   void started(std::string_view label) override;
@@ -42,6 +46,7 @@ class Heartbeat : public CommObserver {
 
   std::mutex mutex_;
   Beat beat_;
+  std::string folder_;
   int file_ = -1;
 };
 

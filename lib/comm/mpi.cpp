@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <functional>
+#include <thread>
 
 #include "base/error.h"
 #include "comm/reduce.h"
@@ -294,6 +296,9 @@ MpiSession::~MpiSession() {
 }
 
 void MpiSession::abort(int exit_code) {
+  // A launcher may end a process before it has read what the process has just printed.
+  std::fflush(nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   std::abort();
 }

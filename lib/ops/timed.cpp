@@ -14,9 +14,10 @@ class Stopwatch {
   double seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
+  TimedOps::Time start() const { return start_; }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  TimedOps::Time start_ = std::chrono::steady_clock::now();
 };
 
 Product product_of(const MatmulArgs& args) {
@@ -64,6 +65,7 @@ double TimedOps::timed(const char* kind, double flops, Call call) {
   call();
   inner_.device().synchronize();
   const double seconds = watch.seconds();
+  if (observer_) observer_(kind, watch.start(), std::chrono::steady_clock::now());
   OpTime& time = kinds_[kind];
   ++time.calls;
   time.seconds += seconds;

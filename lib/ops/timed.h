@@ -1,6 +1,7 @@
 // Operations with a clock: passes every call on and books its time and its arithmetic by kind and shape.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +28,10 @@ std::string to_string(const Product& product);  // "2048 x 1536 x 512 bf16, B tr
 
 class TimedOps final : public Ops {
  public:
-  explicit TimedOps(Ops& inner) : inner_(inner) {}
+  using Time = std::chrono::steady_clock::time_point;
+  using Observer = std::function<void(const char* kind, Time begin, Time end)>;
+
+  explicit TimedOps(Ops& inner, Observer observer = {}) : inner_(inner), observer_(std::move(observer)) {}
 
   const std::map<std::string, OpTime>& kinds() const { return kinds_; }  // "matmul", "attention_grad"
   const std::map<Product, OpTime>& products() const { return products_; }
@@ -76,6 +80,7 @@ class TimedOps final : public Ops {
   double timed(const char* kind, double flops, Call call);
 
   Ops& inner_;
+  Observer observer_;
   std::map<std::string, OpTime> kinds_;
   std::map<Product, OpTime> products_;
 };

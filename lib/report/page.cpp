@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/units.h"
 #include "report/assets.h"
 #include "report/curve.h"
 #include "report/html.h"
@@ -172,6 +173,39 @@ std::string per_run_html(const std::vector<RunLog>& runs, const std::string& id,
   return html.empty() ? "" : fmt::format("<section id=\"{}\"><h2>{}</h2>{}</section>\n", id, title, html);
 }
 
+// Bytes and time a step by purpose; what is hidden went on behind other work.
+std::string traffic_html(const RunLog& run) {
+  const TrafficLog& traffic = run.traffic;
+  if (traffic.purposes.empty() || traffic.steps <= 0) return "";
+  std::string rows;
+  const auto row = [&](const TrafficPurpose& p) {
+    const double hidden = p.under_way_seconds > 0 ? 1 - p.wait_seconds / p.under_way_seconds : 0;
+    rows += fmt::format(
+        "<tr><th>{}</th><td>{:.4g}</td><td>{}</td><td>{:.1f}</td><td>{:.1f}</td><td>{:.0f} %</td></tr>",
+        escaped(p.name), p.calls / traffic.steps, format_bytes(p.ring_bytes / traffic.steps),
+        1e3 * p.wait_seconds / traffic.steps, 1e3 * p.under_way_seconds / traffic.steps,
+        100 * std::max(0.0, hidden));
+  };
+  TrafficPurpose all{.name = "all"};
+  for (const TrafficPurpose& purpose : traffic.purposes) {
+    row(purpose);
+    all.calls += purpose.calls;
+    all.ring_bytes += purpose.ring_bytes;
+    all.wait_seconds += purpose.wait_seconds;
+    all.under_way_seconds += purpose.under_way_seconds;
+  }
+  row(all);
+  return fmt::format(
+             "<p>The first rank of the grid {}, {:.0f} steps of {:.1f} ms. Bytes as a ring would send them; "
+             "under "
+             "way is the time from the call of a collective to the end of its wait.</p>",
+             escaped(traffic.grid), traffic.steps, 1e3 * traffic.seconds / traffic.steps) +
+         "<table class=\"compare\"><thead><tr><th>purpose</th><th>calls a step</th><th>sent a "
+         "step</th><th>ms "
+         "waited</th><th>ms under way</th><th>hidden</th></tr></thead><tbody>" +
+         rows + "</tbody></table>";
+}
+
 std::string warnings_html(const std::vector<RunLog>& runs) {
   std::string html;
   for (const auto& run : runs) {
@@ -201,6 +235,7 @@ std::string report_page(const std::vector<RunLog>& runs, const PageOptions& opti
   }
   std::string html = warnings_html(runs) + summary_html(runs) + memorization_html(runs) +
                      charts_html(runs, options) + differences_html(runs);
+  html += per_run_html(runs, "traffic", "Communication", traffic_html);
   html += per_run_html(runs, "samples", "Samples", [](const RunLog& run) {
     return run.samples.empty() ? "" : "<pre class=\"samples\">" + escaped(run.samples) + "</pre>";
   });

@@ -80,6 +80,36 @@ std::vector<Memorization> read_memorization(const std::string& text) {
   return found;
 }
 
+TrafficLog read_traffic(const std::string& text) {
+  TrafficLog log;
+  const auto json = ordered_json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("labels") || !json["labels"].is_array()) return log;
+  const auto number = [](const ordered_json& object, const char* key) {
+    return object.contains(key) && object[key].is_number() ? object[key].get<double>() : 0;
+  };
+  if (json.contains("grid") && json["grid"].is_object()) {
+    for (const auto& [axis, size] : json["grid"].items())
+      log.grid += (log.grid.empty() ? "" : ", ") + axis + " " + size.dump();
+  }
+  log.steps = number(json, "steps");
+  log.seconds = number(json, "seconds");
+  std::map<std::string, TrafficPurpose> purposes;
+  for (const auto& entry : json["labels"]) {
+    if (!entry.is_object() || !entry.contains("label") || !entry["label"].is_string()) continue;
+    const auto label = entry["label"].get<std::string>();
+    TrafficPurpose& purpose = purposes[label.substr(0, label.find(' '))];
+    purpose.calls += number(entry, "calls");
+    purpose.ring_bytes += number(entry, "ring_bytes");
+    purpose.wait_seconds += number(entry, "wait_seconds");
+    purpose.under_way_seconds += number(entry, "under_way_seconds");
+  }
+  for (auto& [name, purpose] : purposes) {
+    purpose.name = name;
+    log.purposes.push_back(purpose);
+  }
+  return log;
+}
+
 }  // namespace
 
 const std::vector<Point>& RunLog::points(const std::string& key) const {
@@ -123,6 +153,7 @@ RunLog read_run(const fs::path& folder) {
   log.resolved_spec = read_text(folder / "resolved.yaml");
   log.samples = read_text(folder / "samples.txt");
   log.memorization = read_memorization(read_text(folder / "memorization.jsonl"));
+  log.traffic = read_traffic(read_text(folder / "traffic.json"));
   const auto environment = ordered_json::parse(read_text(folder / "env.json"), nullptr, false);
   if (environment.is_object()) flatten(environment, "", log.environment);
   return log;

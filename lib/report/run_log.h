@@ -23,6 +23,18 @@ struct Memorization {
   double share = 0, matched = 0, rouge_l = 0;     // sequences right to the last token; means over sequences
 };
 
+// What the first rank sent for one purpose (the first word of the labels), summed over the layers.
+struct TrafficPurpose {
+  std::string name;  // "AG_z"
+  double calls = 0, ring_bytes = 0, wait_seconds = 0, under_way_seconds = 0;
+};
+
+struct TrafficLog {
+  std::string grid;  // "x 2, y 1, z 1, data 2"
+  double steps = 0, seconds = 0;
+  std::vector<TrafficPurpose> purposes;
+};
+
 struct RunLog {
   std::string name;                                  // the last part of the folder's path
   std::string folder;                                // as given
@@ -31,15 +43,16 @@ struct RunLog {
   std::string resolved_spec;                                     // resolved.yaml, or empty
   std::string samples;                                           // samples.txt, or empty
   std::vector<Memorization> memorization;                        // memorization.jsonl, in the order of epochs
+  TrafficLog traffic;        // traffic.json of the run's last start; no purposes if it is not there
   int unreadable_lines = 0;  // of metrics.jsonl, a torn last line not counted
 
   const std::vector<Point>& points(const std::string& key) const;  // empty if the run has no such key
 };
 
 // Reads metrics.jsonl (one JSON object a line with "step" and any numbers) and, where they are there,
-// env.json, resolved.yaml, samples.txt and memorization.jsonl. A step that appears again replaces what was
-// logged from it on, as happens when a run resumed from an earlier checkpoint. Throws UserError if the folder
-// has no metrics.jsonl.
+// env.json, resolved.yaml, samples.txt, memorization.jsonl and traffic.json. A step that appears again
+// replaces what was logged from it on, as happens when a run resumed from an earlier checkpoint. Throws
+// UserError if the folder has no metrics.jsonl.
 RunLog read_run(const std::filesystem::path& folder);
 
 // The metrics of one file's text, for tests: fills series and unreadable_lines.

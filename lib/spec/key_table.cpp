@@ -135,6 +135,7 @@ const std::vector<Section>& section_table() {
       {"eval", "Validation during training."},
       {"log", "What the run says while it goes."},
       {"guard", "What happens when the loss diverges."},
+      {"trace", "A record of what each rank computes and sends, and when."},
   };
   return table;
 }

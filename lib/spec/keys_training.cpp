@@ -65,6 +65,10 @@ std::vector<Key> training_keys() {
       SHOAL_KEY(parallel.z, at_least(1), "ranks", "Grid axis that splits the batch and shards the weights."),
       SHOAL_KEY(parallel.data, at_least(1), "ranks",
                 "Grid axis that splits the batch and copies the weights."),
+      SHOAL_KEY(parallel.timeout, above(0), "s",
+                "A collective that takes longer ends the run and names the rank that is behind."),
+      SHOAL_KEY(parallel.check_replicas, at_least(0), "steps",
+                "Steps between comparisons of the weights that several ranks hold copies of; 0: never."),
 
       SHOAL_KEY(checkpoint.every, at_least(0), "steps", "Steps between checkpoints; 0: none on the way."),
       SHOAL_KEY(checkpoint.keep_last, at_least(0), "", "How many of the newest are kept; 0: all."),
@@ -96,6 +100,12 @@ std::vector<Key> training_keys() {
       SHOAL_KEY(guard.spike_window, at_least(1), "steps", "Steps of the running mean."),
       SHOAL_KEY(guard.max_skips, at_least(0), "steps", "Steps skipped in a row before the run stops."),
       SHOAL_KEY(guard.max_rollbacks, at_least(0), "", "Rollbacks before the run stops."),
+
+      SHOAL_KEY(trace.steps, at_least(0), "steps",
+                "Steps that trace.json (Chrome, Perfetto) and trace.csv (Pipit) tell of; 0: no trace."),
+      SHOAL_KEY(trace.first, at_least(1), "",
+                "The first of them, counted from where this start of the run begins."),
+      SHOAL_KEY(trace.max_spans, at_least(1), "", "Spans that a rank keeps; later ones are left out."),
   };
 }
 

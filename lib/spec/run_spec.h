@@ -127,6 +127,8 @@ struct PrecisionSection {
 
 struct ParallelSection {
   int64_t x = 1, y = 1, z = 1, data = 1;
+  double timeout = 600;           // seconds; of every collective of every group
+  int64_t check_replicas = 1000;  // steps between comparisons of the copies that ranks hold; 0: never
 };
 
 struct CheckpointSection {
@@ -159,6 +161,12 @@ struct GuardSection {           // a loss that is not finite, or jumps
   int64_t max_skips = 10;  // in a row, then stop
 };
 
+struct TraceSection {
+  int64_t steps = 0;  // 0: no trace
+  int64_t first = 3;  // counted from where this start of the run began
+  int64_t max_spans = 200000;
+};
+
 struct RunSpec {
   int64_t version = 1;
   RunSection run;
@@ -174,6 +182,7 @@ struct RunSpec {
   EvalSection eval;
   LogSection log;
   GuardSection guard;
+  TraceSection trace;
 };
 
 }  // namespace shoal

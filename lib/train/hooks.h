@@ -14,7 +14,11 @@ std::vector<std::unique_ptr<Hook>> standard_hooks(const RunSpec& spec);
 // Whether log.every lets a step through: each multiple, the first, the last, and skipped ones.
 bool is_logged(const LogSection& log, const StepRecord& record, int64_t steps);
 
-std::unique_ptr<Hook> make_heartbeat_hook();                       // heartbeat.json: step, phase, time
+std::unique_ptr<Hook> make_heartbeat_hook();  // heartbeat.json: step, phase, time, last collective
+std::unique_ptr<Hook> make_trace_hook(const TraceSection& trace);  // trace.json and trace.csv
+std::unique_ptr<Hook> make_replicas_hook(int64_t every);           // equal weights where ranks hold copies
+std::unique_ptr<Hook> make_traffic_hook();                         // traffic.json: bytes and time by label
+std::unique_ptr<Hook> make_grid_hook();                            // says at start who is where in the grid
 std::unique_ptr<Hook> make_guard_hook(const GuardSection& guard);  // losses that are not finite, or jump
 std::unique_ptr<Hook> make_console_hook(
     const LogSection& log);  // step lines or the progress bar, and the summary

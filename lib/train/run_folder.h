@@ -4,6 +4,7 @@
 //   resolved.yaml  every key with its value        train.log      what was printed
 //   env.json       where and with what it ran      tb/            TensorBoard events
 //   heartbeat.json what it does at the moment      ckpt/          checkpoints
+//   trace.json, trace.csv  with trace.steps        traffic.json   what was sent, of several ranks
 #pragma once
 
 #include <string>

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ops/timed.h"
+
 namespace shoal {
 
 namespace {
@@ -14,13 +16,22 @@ std::unique_ptr<Device> open_device(const RunSpec& spec) {
   return make_device(spec.run.device);
 }
 
+std::unique_ptr<Ops> with_a_clock(Ops& kernels, Timeline& timeline) {
+  return std::make_unique<TimedOps>(kernels,
+                                    [&timeline](const char* kind, TimedOps::Time begin, TimedOps::Time end) {
+                                      timeline.add(kind, begin, end);
+                                    });
+}
+
 }  // namespace
 
 Runtime::Runtime(const RunSpec& spec)
-    : device_(open_device(spec)),
-      ops_(make_ops(*device_)),
+    : timeline_(spec.trace.steps > 0 ? std::make_unique<Timeline>(spec.trace.max_spans) : nullptr),
+      device_(open_device(spec)),
+      kernels_(make_ops(*device_)),
+      timed_(timeline_ ? with_a_clock(*kernels_, *timeline_) : nullptr),
       world_(make_self_communicator()),
-      context_(make_local_context(*device_, *ops_, compute_type(spec.precision), spec.run.seed)) {}
+      context_(make_local_context(*device_, ops(), compute_type(spec.precision), spec.run.seed)) {}
 
 int Runtime::threads() const {
   return omp_get_max_threads();

@@ -3,6 +3,9 @@
 
 #include <memory>
 
+#include "comm/heartbeat.h"
+#include "comm/timeline.h"
+#include "comm/traffic.h"
 #include "layers/context.h"
 #include "spec/run_spec.h"
 
@@ -15,15 +18,22 @@ class Runtime {
   explicit Runtime(const RunSpec& spec);
 
   Device& device() { return *device_; }
-  Ops& ops() { return *ops_; }
+  Ops& ops() { return timed_ ? *timed_ : *kernels_; }
   Context& context() { return context_; }
   Communicator& world() { return *world_; }
   int threads() const;
   bool first_rank() const { return world_->rank() == 0; }
 
+  Traffic& traffic() { return traffic_; }
+  Heartbeat& heartbeat() { return heartbeat_; }
+  Timeline* timeline() { return timeline_.get(); }  // null without a trace
+
  private:
+  Traffic traffic_;
+  Heartbeat heartbeat_;
+  std::unique_ptr<Timeline> timeline_;
   std::unique_ptr<Device> device_;
-  std::unique_ptr<Ops> ops_;
+  std::unique_ptr<Ops> kernels_, timed_;  // with a timeline: the kernels with a clock
   std::shared_ptr<Communicator> world_;
   Context context_;
 };

@@ -31,6 +31,7 @@ constexpr std::string_view harmless[] = {
     "eval.",
     "log.",
     "guard.",
+    "trace.",
     "parallel.",
     "batch.micro",
     "precision.recompute",

@@ -18,7 +18,11 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST_CASE("beats are read back as they were written, whatever came before") {
   const test::TempFolder folder;
-  Heartbeat first(folder.path(), 0), third(folder.path(), 2);
+  Heartbeat first, third;
+  first.started("AG_z nowhere");
+  CHECK(first.laggards(2).empty());
+  first.open(folder.path(), 0);
+  third.open(folder.path(), 2);
   first.beat(17, "eval");
   first.started("AG_z " + std::string(500, 'x'));
   first.started("AG_z layers.3.mlp");
@@ -27,11 +31,12 @@ TEST_CASE("beats are read back as they were written, whatever came before") {
   const auto beats = read_beats(folder.path(), 3);
   CHECK(beats[0].step == 17);
   CHECK(beats[0].phase == "eval");
-  CHECK(beats[0].collectives == 2);
+  CHECK(beats[0].collectives == 3);
   CHECK(beats[0].label == "AG_z layers.3.mlp");
   CHECK(beats[0].pid > 0);
   CHECK(beats[1].pid == 0);
   CHECK(beats[2].phase == "start");
+  CHECK(has(first.laggards(3), "rank 1, which has given no sign of life"));
 }
 
 TEST_CASE("those who are behind are named with what they did last") {

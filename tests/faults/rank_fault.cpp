@@ -20,11 +20,11 @@ void fail(const std::string& how) {
 }
 
 void work(const MpiSession& session, const std::string& folder, const std::string& how, double timeout) {
-  Heartbeat heartbeat(folder, session.rank());
+  Heartbeat heartbeat;
+  heartbeat.open(folder, session.rank());
   Traffic traffic;
-  const MpiOptions options{.timeout_seconds = timeout, .blame = [&] {
-                             return name_laggards(read_beats(folder, session.size()), seconds_since_epoch());
-                           }};
+  const MpiOptions options{.timeout_seconds = timeout,
+                           .blame = [&] { return heartbeat.laggards(session.size()); }};
   const auto world = make_traced_communicator(
       make_mpi_communicator(session, 0, session.rank(), "world", options), traffic, {&heartbeat});
   std::vector<float> gradients(100000, 1.0f);

@@ -1,7 +1,3 @@
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
 #include <cstring>
 
@@ -12,23 +8,18 @@ namespace shoal {
 
 namespace {
 
-// One line of fixed length, written in place: a watchdog reads it whole, and a full disk cannot stop it.
 class HeartbeatHook final : public Hook {
  public:
-  ~HeartbeatHook() override {
-    if (file_ >= 0) ::close(file_);
-  }
-
   void on_start(Trainer& trainer) override {
-    const std::string path = trainer.folder().file("heartbeat.json");
-    file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-    if (file_ < 0) runtime_failure("cannot write {}: {}", path, std::strerror(errno));
+    Runtime& runtime = trainer.runtime();
+    runtime.heartbeat().open(trainer.folder().path(), runtime.world().rank());
     beat(trainer, "start");
   }
   void on_phase(Trainer& trainer, const char* phase) override {
-    // Steps can be short: at most ten beats a second for one after the other.
+    // Steps can be short: one rank alone beats at most ten times a second for one after the other. Of several
+    // ranks the step tells who is behind.
     const bool recent = Clock::now() - last_ < std::chrono::milliseconds(100);
-    if (recent && std::strcmp(phase, phase_) == 0) return;
+    if (recent && std::strcmp(phase, phase_) == 0 && trainer.runtime().world().size() == 1) return;
     beat(trainer, phase);
   }
   void close(Trainer& trainer) override {
@@ -39,20 +30,11 @@ class HeartbeatHook final : public Hook {
   using Clock = std::chrono::steady_clock;
 
   void beat(Trainer& trainer, const char* phase) {
-    if (file_ < 0) return;
     last_ = Clock::now();
     phase_ = phase;
-    const double time =
-        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    const std::string text =
-        fmt::format("{{\"rank\":{},\"pid\":{},\"step\":{},\"phase\":\"{}\",\"time\":{:.3f}}}",
-                    trainer.runtime().world().rank(), getpid(), trainer.state().step, phase, time);
-    const std::string line = fmt::format("{:<126}\n", text);
-    // A missed beat is no reason to end a run.
-    [[maybe_unused]] const ssize_t written = pwrite(file_, line.data(), line.size(), 0);
+    trainer.runtime().heartbeat().beat(trainer.state().step, phase);
   }
 
-  int file_ = -1;
   Clock::time_point last_{};
   const char* phase_ = "";
 };
