@@ -303,6 +303,13 @@ void MpiSession::abort(int exit_code) {
   std::abort();
 }
 
+void MpiSession::fail(int exit_code, const std::string& message) const {
+  // Each rank gives those before it the time to speak and to end everybody.
+  std::this_thread::sleep_for(std::chrono::milliseconds(700) * std::min(rank_, 8));
+  std::fprintf(stderr, "shoal: error on rank %d: %s\n", rank_, message.c_str());
+  abort(exit_code);
+}
+
 std::unique_ptr<Communicator> make_mpi_communicator(const MpiSession& session, int color, int key,
                                                     const std::string& name, const MpiOptions& options) {
   MPI_Comm comm = MPI_COMM_NULL;

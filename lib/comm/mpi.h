@@ -26,6 +26,10 @@ class MpiSession {
 
   // Ends every rank at once. For a rank that failed alone: the others may be waiting for it.
   [[noreturn]] static void abort(int exit_code);
+  // The same after printing "shoal: error on rank 3: <message>" to standard error, once: where several ranks
+  // fail at the same moment, as after a time-out or with a mistake that all of them see, the first one
+  // speaks.
+  [[noreturn]] void fail(int exit_code, const std::string& message) const;
 
   // A collective has run into the time-out: nothing waits for another one, abort() is what is left.
   void give_up() const { given_up_ = true; }

@@ -1,6 +1,5 @@
 // Ranks that communicate as a run does, one of which fails: rank_fault FOLDER kill|stop|throw TIMEOUT.
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -47,7 +46,6 @@ int main(int, char** words) {
   try {
     work(session, words[1], words[2], std::atof(words[3]));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rank %d: %s\n", session.rank(), error.what());
-    MpiSession::abort(1);
+    session.fail(1, error.what());
   }
 }

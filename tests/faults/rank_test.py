@@ -57,6 +57,7 @@ def main():
         assert re.search(r"rank [02]: .*AR_data bucket 2 \(world group\) did not finish within 3 s; behind the others: "
                          r"rank 1 \(process \d+ on \S+\), after step 7, phase step, last collective AR_data bucket 1 "
                          r"\(number 23\), last sign of life [3-9] s ago", text), text
+        assert text.count("behind the others") == 1, f"more than one rank speaks:\n{text}"
         print(f"{how}: ended after {seconds:.1f} s")
     code, text, seconds = run(program, "throw")
     assert code == 1 and text.count("a rank has had enough") == 1 and "rank 1: " in text, text
