@@ -28,6 +28,7 @@ Command shoal_program() {
       eval_command(),
       generate_command(),
       ckpt_command(),
+      hf_command(),
       bench_command(),
       report_command(),
       fit_command(),

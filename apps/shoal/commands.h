@@ -11,6 +11,7 @@ Command bench_ops_command();
 Command bench_step_command();
 Command check_command();
 Command ckpt_command();
+Command hf_command();
 Command completion_command();
 Command data_buckets_command();
 Command data_command();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -43,6 +44,18 @@ struct CheckpointInfo {
 // and an older file of the same name as it was. The same state gives the same bytes.
 void write_checkpoint(const std::string& path, const CheckpointInfo& info,
                       const std::vector<StateTensor>& tensors);
+
+// A whole tensor that is made when its turn to be written comes, so that one at a time is in memory.
+struct LazyTensor {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::function<void(const View&)> fill;  // the whole of it, contiguous; must not use HDF5 itself
+};
+
+// The same file as from the tensors themselves; each name comes once.
+void write_checkpoint(const std::string& path, const CheckpointInfo& info,
+                      const std::vector<LazyTensor>& tensors);
 
 // A checkpoint opened for reading. Opening reads the whole file once and compares its hash, so that no
 // damaged byte reaches HDF5 or the run; read() compares the tensor's hash with what arrived in memory.

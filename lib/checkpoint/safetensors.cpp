@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "checkpoint/publish.h"
+#include "checkpoint/safetensors_writer.h"
+#include "tensor/half.h"
 
 namespace shoal {
 namespace {
@@ -120,14 +120,6 @@ SafetensorsEntry parse_entry(const std::string& name, const json& value, const s
   return entry;
 }
 
-float from_half(uint16_t h) {
-  const float sign = (h & 0x8000u) ? -1.0f : 1.0f;
-  const int exponent = (h >> 10) & 31;
-  const auto mantissa = static_cast<float>(h & 0x3ffu);
-  if (exponent == 31) return mantissa != 0 ? std::numeric_limits<float>::quiet_NaN() : sign * INFINITY;
-  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024.0f + mantissa, exponent - 25));
-}
-
 template <typename T>
 void convert(const std::byte* from, std::vector<float>& to) {
   for (size_t i = 0; i < to.size(); ++i) {
@@ -199,6 +191,10 @@ SafetensorsFile::~SafetensorsFile() {
   if (!file_.empty()) ::munmap(const_cast<std::byte*>(file_.data()), file_.size());
 }
 
+void SafetensorsFile::release() const {
+  if (!file_.empty()) ::madvise(const_cast<std::byte*>(file_.data()), file_.size(), MADV_DONTNEED);
+}
+
 const SafetensorsEntry* SafetensorsFile::find(std::string_view name) const {
   const auto entry = std::find_if(header_.entries.begin(), header_.entries.end(),
                                   [&](const SafetensorsEntry& e) { return e.name == name; });
@@ -259,7 +255,7 @@ std::vector<float> SafetensorsFile::floats(std::string_view name) const {
     for (size_t i = 0; i < values.size(); ++i) {
       uint16_t bits;
       std::memcpy(&bits, data + 2 * i, sizeof bits);
-      values[i] = from_half(bits);
+      values[i] = half_to_float(bits);
     }
   } else {
     user_error("{}: tensor {} has type {}, which cannot be read as floats", path_, name, entry.dtype);
@@ -276,36 +272,19 @@ void write_safetensors(const std::string& path, const std::vector<std::pair<std:
            std::pair(-size_of(b->second.dtype), std::string_view(b->first));
   });
 
-  json header = json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
-  int64_t end = 0;
+  std::vector<SafetensorsEntry> entries;
   for (const auto* tensor : order) {
-    const auto& name = tensor->first;
-    const auto& view = tensor->second;
-    SHOAL_CHECK(view.contiguous() && name != "__metadata__" && !header.contains(name));
+    const View& view = tensor->second;
+    SHOAL_CHECK(view.contiguous());
     const auto* type =
         std::find_if(std::begin(types), std::end(types), [&](auto& t) { return t.dtype == view.dtype; });
-    json shape = json::array();
-    for (int d = 0; d < view.rank(); ++d) shape.push_back(view.dim(d));
-    header[name] = {{"dtype", type->name}, {"shape", shape}, {"data_offsets", {end, end + view.bytes()}}};
-    end += view.bytes();
+    SafetensorsEntry entry{tensor->first, std::string(type->name), {}, 0, view.bytes()};
+    for (int d = 0; d < view.rank(); ++d) entry.shape.push_back(view.dim(d));
+    entries.push_back(std::move(entry));
   }
-  std::string text = header.dump();
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the format allows spaces behind the header
-
-  PendingFile pending(path);
-  {
-    const File file(pending.temporary(), O_WRONLY | O_CREAT | O_TRUNC);
-    const uint64_t length = text.size();
-    file.write_at(&length, sizeof length, 0);
-    file.write_at(text.data(), static_cast<int64_t>(length), length_bytes);
-    auto at = static_cast<int64_t>(length_bytes + length);
-    for (const auto* tensor : order) {
-      file.write_at(tensor->second.data, tensor->second.bytes(), at);
-      at += tensor->second.bytes();
-    }
-  }
-  pending.publish();
+  SafetensorsWriter writer(path, std::move(entries), metadata);
+  for (const auto* tensor : order) writer.append(tensor->second.data, tensor->second.bytes());
+  writer.finish();
 }
 
 }  // namespace shoal

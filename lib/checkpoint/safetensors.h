@@ -53,6 +53,9 @@ class SafetensorsFile {
   // The tensor's values as floats, from F32, F64, F16, BF16 and the integer types; any alignment.
   std::vector<float> floats(std::string_view name) const;
 
+  // Gives the memory of what has been read back; it is read again from the file when it is needed.
+  void release() const;
+
  private:
   const SafetensorsEntry& at(std::string_view name) const;
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "base/check.h"
@@ -68,18 +69,22 @@ class Hdf5Writer {
 
   void tensor(const std::string& name, const Gathered& gathered) {
     const StateTensor& first = *gathered.slabs.front();
-    const Hid type = hdf5_type(first.data.dtype);
-    const Hid dataset = create(name, type, first.shape);
-    const std::string hash = to_string(gathered.hash);
-    const Hid text = hdf5_text_type(hash.size()), scalar = hdf5_space({});
-    const Hid attribute(check(H5Acreate2(dataset, "hash", text, scalar, H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
-    check(H5Awrite(attribute, text, hash.data()));
+    const Hid dataset = create(name, first.data.dtype, first.shape, gathered.hash);
     for (const StateTensor* part : gathered.slabs) {
       if (part->data.numel() == 0) continue;
       const Hid memory = hdf5_space(part->slab.shape), space = hdf5_space(first.shape);
       select_slab(space, part->slab);
+      const Hid type = hdf5_type(part->data.dtype);
       check(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, part->data.data));
     }
+  }
+
+  void tensor(const std::string& name, const View& values) {
+    const Hid dataset =
+        create(name, values.dtype, values.shape, hash_slab(values.shape, whole(values.shape), values));
+    if (values.numel() == 0) return;
+    const Hid type = hdf5_type(values.dtype);
+    check(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data));
   }
 
   void close() { check(file_.reset()); }
@@ -108,31 +113,36 @@ class Hdf5Writer {
         H5Dclose);
   }
 
+  Hid create(const std::string& name, DType dtype, const Shape& shape, const TensorHash& hash) {
+    const Hid type = hdf5_type(dtype);
+    Hid dataset = create(name, type, shape);
+    const std::string digits = to_string(hash);
+    const Hid text = hdf5_text_type(digits.size()), scalar = hdf5_space({});
+    const Hid attribute(check(H5Acreate2(dataset, "hash", text, scalar, H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
+    check(H5Awrite(attribute, text, digits.data()));
+    return dataset;
+  }
+
   std::string path_;
   std::set<std::string> groups_;
   Hdf5Sink sink_;
   Hid file_;  // closed before the sink
 };
 
-}  // namespace
-
-void write_checkpoint(const std::string& path, const CheckpointInfo& info,
-                      const std::vector<StateTensor>& tensors) {
-  const std::map<std::string, Gathered> all = gather(tensors);
-  int64_t bytes = seal_bytes;
-  for (const auto& [name, entry] : all) {
-    bytes += entry.slabs.front()->shape.numel() * size_of(entry.slabs.front()->data.dtype);
-  }
+// write_tensors(writer) writes every tensor; bytes is what they take.
+template <typename WriteTensors>
+void write_file(const std::string& path, const CheckpointInfo& info, int64_t bytes,
+                const WriteTensors& write_tensors) {
   PendingFile pending(path);
   {
     const auto lock = lock_hdf5();
-    Hdf5Writer writer(pending.temporary(), bytes);
+    Hdf5Writer writer(pending.temporary(), seal_bytes + bytes);
     writer.number("format_version", 1);
     writer.number("step", info.step);
     writer.number("consumed_samples", info.consumed_samples);
     writer.text("spec", info.spec_yaml);
     for (const auto& [name, value] : info.strings) writer.text("state/" + name, value);
-    for (const auto& [name, entry] : all) writer.tensor(name, entry);
+    write_tensors(writer);
     writer.close();
   }
   {
@@ -142,6 +152,39 @@ void write_checkpoint(const std::string& path, const CheckpointInfo& info,
     write_seal(file, seal);
   }
   pending.publish();
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const CheckpointInfo& info,
+                      const std::vector<StateTensor>& tensors) {
+  const std::map<std::string, Gathered> all = gather(tensors);
+  int64_t bytes = 0;
+  for (const auto& [name, entry] : all) {
+    bytes += entry.slabs.front()->shape.numel() * size_of(entry.slabs.front()->data.dtype);
+  }
+  write_file(path, info, bytes, [&](Hdf5Writer& writer) {
+    for (const auto& [name, entry] : all) writer.tensor(name, entry);
+  });
+}
+
+void write_checkpoint(const std::string& path, const CheckpointInfo& info,
+                      const std::vector<LazyTensor>& tensors) {
+  std::map<std::string, const LazyTensor*> all;
+  int64_t bytes = 0;
+  for (const LazyTensor& tensor : tensors) {
+    SHOAL_CHECK(all.emplace(tensor.name, &tensor).second);
+    bytes += tensor.shape.numel() * size_of(tensor.dtype);
+  }
+  write_file(path, info, bytes, [&](Hdf5Writer& writer) {
+    for (const auto& [name, tensor] : all) {
+      const auto size = static_cast<size_t>(tensor->shape.numel() * size_of(tensor->dtype));
+      const auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+      const View values(memory.get(), tensor->dtype, tensor->shape);
+      tensor->fill(values);
+      writer.tensor(name, values);
+    }
+  });
 }
 
 }  // namespace shoal

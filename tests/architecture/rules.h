@@ -27,12 +27,13 @@ inline const Edges allowed_edges = {
     {"data", {"grid", "spec"}},
     {"eval", {"model", "data"}},
     {"checkpoint", {"model", "spec"}},
+    {"hf", {"model", "data", "checkpoint"}},
     {"train", {"optim", "data", "checkpoint"}},
     {"cluster", {"spec"}},
     {"laws", {"grid", "spec"}},
     {"report", {"laws", "spec"}},
     {"data_tools", {"data"}},
-    {"apps", {"train", "eval", "report", "cluster", "laws", "data_tools"}},
+    {"apps", {"train", "hf", "eval", "report", "cluster", "laws", "data_tools"}},
 };
 
 // A library's headers (by the start of the included name) -> the folders that may include them.
