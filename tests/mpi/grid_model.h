@@ -77,14 +77,30 @@ struct GridModel {
     return sums;
   }
 
+  std::vector<float> values(const Tensor& tensor) const {
+    std::vector<float> host(static_cast<size_t>(tensor.numel()));
+    device->to_host(host.data(), tensor.view().data, tensor.view().bytes());
+    return host;
+  }
+
   // The gradient of a shard with the sum over data.
   std::vector<float> gradient(const Parameter& parameter) {
-    std::vector<float> values(static_cast<size_t>(parameter.shard.count));
-    device->to_host(values.data(), parameter.grad.view().data, parameter.grad.view().bytes());
-    const View view(values.data(), DType::f32, {parameter.shard.count});
-    if (context.size(Axis::data) > 1)
+    std::vector<float> sum = values(parameter.grad);
+    if (context.size(Axis::data) > 1) {
+      const View view(sum.data(), DType::f32, {parameter.shard.count});
       context.comm(Axis::data).all_reduce(view, Reduce::sum, "AR_data " + parameter.spec.name).wait();
-    return values;
+    }
+    return sum;
+  }
+
+  // Plain gradient descent.
+  void descend(float learning_rate) {
+    for (const Parameter& p : model.parameters().all()) {
+      const std::vector<float> sum = gradient(p);
+      device->to_device(p.grad.view().data, sum.data(), p.grad.view().bytes());
+      ops->axpby(-learning_rate, p.grad, 1.0f, p.master);
+    }
+    model.parameters().masters_changed(context);
   }
 
   std::unique_ptr<Device> device;

@@ -1,12 +1,12 @@
 // Both families on every grid of the ranks at hand, against the same model on one rank.
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
 #include <string>
 
 #include "grid_model.h"
+#include "model/grid_check.h"
 
 using namespace shoal;
 
@@ -45,26 +45,23 @@ ModelConfig sequential_tied(ModelConfig c) {
   return c;
 }
 
-std::string to_string(const Grid& grid) {
-  return fmt::format("x {} y {} z {} data {}", grid[Axis::x], grid[Axis::y], grid[Axis::z], grid[Axis::data]);
-}
-
 double kept_targets(const TestBatch& batch) {
   double kept = 0;
   for (const float w : batch.weights) kept += double(w);
   return kept;
 }
 
-// The largest difference of a gradient, relative to the largest gradient of its parameter, over all
-// parameters and ranks.
-double worst_gradient(GridModel& split, TestModel& whole) {
+// The largest difference of this rank's part of each tensor, relative to the largest element of the whole.
+template <typename Part>
+double worst_difference(const ParameterRegistry& registry, const std::vector<std::vector<float>>& whole,
+                        Part&& part) {
   double worst = 0;
-  for (const Parameter& p : split.model.parameters().all()) {
-    const Parameter& reference = *whole.model.parameters().find(p.spec.name);
-    const std::vector<float> all = whole.values(reference.grad);
-    const std::vector<float> expected = shard_of(p, all), found = split.gradient(p);
+  size_t index = 0;
+  for (const Parameter& p : registry.all()) {
+    const std::vector<float>& all = whole[index++];
+    const std::vector<float> expected = shard_of(p, all), found = part(p);
     double scale = 0;
-    for (const float g : all) scale = std::max(scale, std::abs(double(g)));
+    for (const float v : all) scale = std::max(scale, std::abs(double(v)));
     for (size_t i = 0; i < expected.size(); ++i) {
       const double difference = std::abs(double(found[i]) - double(expected[i])) / scale;
       if (!(difference <= worst)) worst = difference;  // a NaN stays
@@ -79,39 +76,80 @@ struct Case {
   DType compute = DType::f32;
   DecoderOptions options = {};
   int64_t accumulation = 1;
-  double loss_tolerance = 2e-5, gradient_tolerance = 2e-5;
+  int steps = 1;
+  double loss_tolerance = 2e-5, gradient_tolerance = 2e-5, weight_tolerance = 2e-5;
+};
+
+constexpr float learning_rate = 0.5f;
+
+TestBatch batch_of(const Case& c, int step) {
+  return TestBatch(samples(), 8, c.config.vocab_size, uint64_t(100 + step));
+}
+
+// Training on one rank: the loss of each step, the gradients of the first, the weights after the last.
+struct Course {
+  explicit Course(const Case& c) {
+    TestModel whole(c.config, c.compute, c.options);
+    for (int step = 0; step < c.steps; ++step) {
+      const TestBatch batch = batch_of(c, step);
+      whole.model.parameters().clear_grads();
+      losses.push_back(whole.model.train(batch.all(), kept_targets(batch)));
+      if (step == 0) gradients = whole.gradients();
+      for (const Parameter& p : whole.model.parameters().all()) {
+        whole.ops->axpby(-learning_rate, p.grad, 1.0f, p.master);
+      }
+      whole.model.parameters().masters_changed(whole.context);
+    }
+    for (const Parameter& p : whole.model.parameters().all()) weights.push_back(whole.values(p.master));
+  }
+  std::vector<LossSums> losses;
+  std::vector<std::vector<float>> gradients, weights;
 };
 
 void check_all_grids(const Case& c) {
-  const TestBatch batch(samples(), 8, c.config.vocab_size);
-  const double divisor = kept_targets(batch);
-  TestModel whole(c.config, c.compute, c.options);
-  whole.model.parameters().clear_grads();
-  const LossSums expected = whole.model.train(batch.all(), divisor);
+  const Course expected(c);
   for (const Grid& grid : all_grids(mpi_session().size())) {
     CAPTURE(c.name);
     CAPTURE(to_string(grid));
     GridModel split(c.config, grid, c.compute, c.options);
-    const LossSums sums = split.step(batch, c.accumulation, divisor);
-    CHECK(sums.kept_tokens == expected.kept_tokens);
-    CHECK(std::abs(sums.kept / expected.kept - 1) < c.loss_tolerance);
-    CHECK(worst_gradient(split, whole) < c.gradient_tolerance);
+    const ParameterRegistry& registry = split.model.parameters();
+    for (int step = 0; step < c.steps; ++step) {
+      CAPTURE(step);
+      const TestBatch batch = batch_of(c, step);
+      const LossSums sums = split.step(batch, c.accumulation, kept_targets(batch));
+      const LossSums& reference = expected.losses[size_t(step)];
+      CHECK(sums.kept_tokens == reference.kept_tokens);
+      CHECK(std::abs(sums.kept / reference.kept - 1) < c.loss_tolerance);
+      const auto gradient = [&](const Parameter& p) { return split.gradient(p); };
+      if (step == 0) {
+        CHECK(worst_difference(registry, expected.gradients, gradient) < c.gradient_tolerance);
+      }
+      split.descend(learning_rate);
+    }
+    const auto weight = [&](const Parameter& p) { return split.values(p.master); };
+    CHECK(worst_difference(registry, expected.weights, weight) < c.weight_tolerance);
   }
 }
 
 }  // namespace
 
-TEST_CASE("f32: loss and gradients of every grid are those of one rank") {
+TEST_CASE("f32: loss, gradients and weights of every grid are those of one rank") {
   check_all_grids({.name = "gpt-neox", .config = neox()});
   check_all_grids({.name = "llama", .config = llama()});
 }
 
-TEST_CASE("f32: with accumulation, recomputation, tied embeddings, chunks of logits") {
+TEST_CASE("f32: 20 steps with accumulation, recomputation, tied embeddings, chunks of logits") {
   const DecoderOptions options{.recompute = true, .z_loss = 1e-3, .loss_chunk = 11};
-  check_all_grids(
-      {.name = "gpt-neox", .config = sequential_tied(neox()), .options = options, .accumulation = 2});
-  check_all_grids(
-      {.name = "llama", .config = sequential_tied(llama()), .options = options, .accumulation = 2});
+  check_all_grids({.name = "gpt-neox",
+                   .config = sequential_tied(neox()),
+                   .options = options,
+                   .accumulation = 2,
+                   .steps = 20});
+  check_all_grids({.name = "llama",
+                   .config = sequential_tied(llama()),
+                   .options = options,
+                   .accumulation = 2,
+                   .steps = 20});
 }
 
 // Partial products are rounded to bf16 before they are summed, so gradients differ by a few roundings of
@@ -121,12 +159,14 @@ TEST_CASE("bf16: loss and gradients of every grid are those of one rank within i
                    .config = neox(),
                    .compute = DType::bf16,
                    .loss_tolerance = 2e-3,
-                   .gradient_tolerance = 0.06});
+                   .gradient_tolerance = 0.06,
+                   .weight_tolerance = 0.02});
   check_all_grids({.name = "llama",
                    .config = llama(),
                    .compute = DType::bf16,
                    .loss_tolerance = 2e-3,
-                   .gradient_tolerance = 0.06});
+                   .gradient_tolerance = 0.06,
+                   .weight_tolerance = 0.02});
 }
 
 TEST_CASE("evaluation on every grid gives the loss of one rank, and each token's") {
