@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -57,6 +58,19 @@ struct Extent {
   }
   Extent(const Extent&) = delete;
   Extent& operator=(const Extent&) = delete;
+};
+
+// A number of bytes as one element of a type.
+struct Unit {
+  explicit Unit(int64_t bytes) {
+    const Extent extent(bytes);
+    MPI_Type_contiguous(extent.count, extent.type, &type);
+    MPI_Type_commit(&type);
+  }
+  ~Unit() { MPI_Type_free(&type); }
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
 };
 
 // A collective as a list of MPI requests and local steps, each started when the one before it is complete.
@@ -133,26 +147,12 @@ class MpiCommunicator : public Communicator {
     SHOAL_CHECK(data.contiguous());
     if (size_ == 1 || data.numel() == 0) return {};
     if (data.bytes() <= 16384) return gather_and_reduce(data, op, label);
-    const int64_t width = size_of(data.dtype);
-    auto counts = std::make_shared<Parts>(data.numel(), width, size_);
-    auto scratch = std::make_shared<std::vector<std::byte>>(size_t(counts->mine(rank_) * size_));
+    const auto parts = std::make_shared<const Parts>(data, rank_, size_);
     const View copy = data;
-    auto exchange = [=, this](MPI_Request* request) {
-      counts->receive_equal(rank_);
-      check(MPI_Ialltoallv(copy.data, counts->sizes.data(), counts->offsets.data(), counts->type,
-                           scratch->data(), counts->equal_sizes.data(), counts->equal_offsets.data(),
-                           counts->type, comm_, request),
-            "all-to-all");
-    };
-    auto sum = [=, this](MPI_Request*) {
-      std::vector<const void*> parts;
-      for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * counts->mine(rank_));
-      reduce_parts(parts, bytes(copy) + counts->offset_bytes(rank_), counts->mine(rank_) / width, copy.dtype,
-                   op);
-    };
+    auto [exchange, sum] = exchange_and_reduce(data, parts->place(data), parts, op);
     auto gather = [=, this](MPI_Request* request) {
-      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy.data, counts->sizes.data(),
-                            counts->offsets.data(), counts->type, comm_, request),
+      check(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, copy.data, parts->sizes.data(),
+                            parts->offsets.data(), parts->type(), comm_, request),
             "all-gather");
     };
     return start(label, {exchange, sum, gather});
@@ -171,18 +171,9 @@ class MpiCommunicator : public Communicator {
 
   Request reduce_scatter(const View& in, const View& out, Reduce op, std::string_view label) override {
     SHOAL_CHECK(in.contiguous() && out.contiguous() && in.numel() == out.numel() * size_);
-    auto scratch = std::make_shared<std::vector<std::byte>>(size_t(in.bytes()));
-    auto exchange = [=, this](MPI_Request* request) {
-      const Extent part(out.bytes());
-      check(MPI_Ialltoall(in.data, part.count, part.type, scratch->data(), part.count, part.type, comm_,
-                          request),
-            "all-to-all");
-    };
-    auto sum = [=, this](MPI_Request*) {
-      std::vector<const void*> parts;
-      for (int r = 0; r < size_; ++r) parts.push_back(scratch->data() + r * out.bytes());
-      reduce_parts(parts, out.data, out.numel(), out.dtype, op);
-    };
+    if (in.numel() == 0) return {};
+    auto [exchange, sum] =
+        exchange_and_reduce(in, bytes(out), std::make_shared<const Parts>(in, rank_, size_), op);
     return start(label, {exchange, sum});
   }
 
@@ -225,33 +216,62 @@ class MpiCommunicator : public Communicator {
   }
 
  private:
-  // A buffer cut into one part a rank, uneven by one element at most,
-  // in units that MPI's int counts can hold.
+  // A buffer cut into one part a rank, uneven by one element at most, counted in units that MPI's ints can
+  // hold: parts where those are equal, elements otherwise.
   struct Parts {
-    Parts(int64_t count, int64_t width, int ranks) : width_(width) {
-      type = width == 2 ? MPI_UINT16_T : width == 4 ? MPI_UINT32_T : MPI_UINT64_T;
+    Parts(const View& whole, int rank, int ranks)
+        : unit_bytes(whole.numel() % ranks == 0 ? whole.bytes() / ranks : size_of(whole.dtype)),
+          unit(unit_bytes) {
+      const int64_t units = whole.bytes() / unit_bytes;
+      if (units > INT32_MAX) {
+        runtime_failure("a collective of {} elements is above MPI's limit of 2^31 - 1", whole.numel());
+      }
       for (int r = 0; r < ranks; ++r) {
-        const int64_t first = count * r / ranks, last = count * (r + 1) / ranks;
-        if (last > INT32_MAX)
-          runtime_failure("a collective of {} elements is above MPI's limit of 2^31 - 1", count);
+        const int64_t first = units * r / ranks, last = units * (r + 1) / ranks;
         offsets.push_back(int(first));
         sizes.push_back(int(last - first));
       }
-    }
-    int64_t mine(int rank) const { return sizes[size_t(rank)] * width_; }
-    int64_t offset_bytes(int rank) const { return offsets[size_t(rank)] * width_; }
-    void receive_equal(int rank) {
-      for (size_t r = 0; r < sizes.size(); ++r) {
-        equal_sizes.push_back(sizes[size_t(rank)]);
-        equal_offsets.push_back(int(r) * sizes[size_t(rank)]);
+      mine = sizes[size_t(rank)];
+      for (int r = 0; r < ranks; ++r) {
+        others.push_back(r == rank ? 0 : sizes[size_t(r)]);
+        arriving.push_back(r == rank ? 0 : mine);
+        arriving_at.push_back((r < rank ? r : r - 1) * mine);
       }
+      arriving_at[size_t(rank)] = 0;
+      place_bytes = offsets[size_t(rank)] * unit_bytes;
     }
-    MPI_Datatype type;
-    std::vector<int> sizes, offsets, equal_sizes, equal_offsets;
+    MPI_Datatype type() const { return unit.type; }
+    int64_t mine_bytes() const { return mine * unit_bytes; }
+    // This rank's part of the whole.
+    std::byte* place(const View& whole) const { return bytes(whole) + place_bytes; }
 
-   private:
-    int64_t width_;
+    int64_t unit_bytes, place_bytes = 0;
+    Unit unit;
+    int mine = 0;
+    std::vector<int> sizes, offsets;                 // of all parts
+    std::vector<int> others, arriving, arriving_at;  // what goes out, and comes in, but for this rank's own
   };
+
+  // Each rank gets its part of everybody's data, and sums them, its own where it lies, in rank order.
+  std::array<Sequence::Start, 2> exchange_and_reduce(const View& in, std::byte* out,
+                                                     const std::shared_ptr<const Parts>& parts, Reduce op) {
+    const auto scratch =
+        std::make_shared_for_overwrite<std::byte[]>(size_t(parts->mine_bytes() * (size_ - 1)));
+    auto exchange = [=, this](MPI_Request* request) {
+      check(MPI_Ialltoallv(in.data, parts->others.data(), parts->offsets.data(), parts->type(), scratch.get(),
+                           parts->arriving.data(), parts->arriving_at.data(), parts->type(), comm_, request),
+            "all-to-all");
+    };
+    auto sum = [=, this](MPI_Request*) {
+      std::vector<const void*> addends;
+      for (int r = 0; r < size_; ++r) {
+        const int64_t before = r < rank_ ? r : r - 1;
+        addends.push_back(r == rank_ ? parts->place(in) : scratch.get() + before * parts->mine_bytes());
+      }
+      reduce_parts(addends, out, parts->mine_bytes() / size_of(in.dtype), in.dtype, op);
+    };
+    return {exchange, sum};
+  }
 
   Request gather_and_reduce(const View& data, Reduce op, std::string_view label) {
     auto scratch = std::make_shared<std::vector<std::byte>>(size_t(data.bytes() * size_));
