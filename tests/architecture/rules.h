@@ -48,10 +48,10 @@ inline const std::map<std::string, std::set<std::string>> confined_headers = {
     {"cblas", {"ops"}},
     {"pcre2", {"data"}},
     {"utf8proc", {"data"}},
-    {"cuda", {}},
+    {"cuda", {"device"}},
     {"cublas", {}},
     {"cudnn", {}},
-    {"hip/", {}},
+    {"hip/", {"device"}},
     {"nccl", {}},
 };
 
