@@ -29,6 +29,7 @@ Command shoal_program() {
       generate_command(),
       ckpt_command(),
       hf_command(),
+      import_config_command(),
       bench_command(),
       report_command(),
       fit_command(),

@@ -12,6 +12,7 @@ Command bench_step_command();
 Command check_command();
 Command ckpt_command();
 Command hf_command();
+Command import_config_command();
 Command completion_command();
 Command data_buckets_command();
 Command data_command();
