@@ -1,15 +1,20 @@
-// One checkpoint is one HDF5 file of global tensors (docs/CHECKPOINT_FORMAT.md). It becomes visible only when
-// it is complete: temporary name, fsync, rename, fsync of the folder.
+// One checkpoint is one HDF5 file of global tensors (docs/CHECKPOINT_FORMAT.md), the same bytes whatever grid
+// wrote it. It becomes visible only when it is complete: temporary name, fsync, rename, fsync of the folder.
+//
+// Functions that take a world are collective over it: every rank calls them in the same order, and an error
+// on one rank is thrown on all. Those without are for one process.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "comm/communicator.h"
 #include "grid/grid.h"
 #include "tensor/view.h"
 
@@ -20,14 +25,24 @@ class DamagedCheckpoint : public RuntimeFailure {
  public:
   DamagedCheckpoint(const std::string& path, const std::string& what)
       : RuntimeFailure(Problem{.what = what, .where = path}) {}
+  explicit DamagedCheckpoint(const std::string& message) : RuntimeFailure(message) {}
 };
 
-// A named global tensor and a part of it that lies in this process's (host) memory.
+// A named global tensor and the piece of it that lies in this process's memory: a part of the flattened slab.
+//
+// On a grid every rank gives every tensor, with an empty piece of those it has nothing of. Together the
+// pieces hold every element, and each as often as any other: `replica` tells which of the ranks with the same
+// piece this one is (replica_of in grid/grid.h). When a tensor is written each of them writes its share of
+// the piece.
 struct StateTensor {
-  std::string name;  // "model/layers.0.attention.qkv.weight", "optimizer/m/..."
-  Shape shape;       // global
-  Slab slab;         // what `data` holds
-  View data;         // contiguous, of slab.shape, host memory
+  std::string name;                // "model/layers.0.attention.qkv.weight", "optimizer/m/..."
+  Shape shape;                     // global
+  Slab slab;                       // this rank's block of it
+  View data;                       // contiguous, the part's elements, in any shape
+  std::optional<Range> part = {};  // of the flattened slab; without, all of it
+  Replica replica = {};
+
+  Range range() const { return part ? *part : Range{0, slab.shape.numel()}; }
 };
 
 // The small things beside the tensors.
@@ -44,13 +59,16 @@ struct CheckpointInfo {
 // and an older file of the same name as it was. The same state gives the same bytes.
 void write_checkpoint(const std::string& path, const CheckpointInfo& info,
                       const std::vector<StateTensor>& tensors);
+// The same from the ranks of a grid. Of the info, rank 0's is stored.
+void write_checkpoint(Communicator& world, const std::string& path, const CheckpointInfo& info,
+                      const std::vector<StateTensor>& tensors);
 
 // A whole tensor that is made when its turn to be written comes, so that one at a time is in memory.
 struct LazyTensor {
   std::string name;
   DType dtype = DType::f32;
   Shape shape;
-  std::function<void(const View&)> fill;  // the whole of it, contiguous; must not use HDF5 itself
+  std::function<void(const View&)> fill;  // the whole of it, contiguous
 };
 
 // The same file as from the tensors themselves; each name comes once.
@@ -58,7 +76,8 @@ void write_checkpoint(const std::string& path, const CheckpointInfo& info,
                       const std::vector<LazyTensor>& tensors);
 
 // A checkpoint opened for reading. Opening reads the whole file once and compares its hash, so that no
-// damaged byte reaches HDF5 or the run; read() compares the tensor's hash with what arrived in memory.
+// damaged byte reaches HDF5 or the run; read() compares the tensor's hash with what arrived in memory. On a
+// grid the ranks share the first, and add up their parts of the second.
 class CheckpointReader {
  public:
   struct Entry {
@@ -70,6 +89,8 @@ class CheckpointReader {
   // Throws DamagedCheckpoint (also for a file that is no checkpoint), RuntimeFailure if the file cannot be
   // read, and UserError for a format that is newer than this program.
   explicit CheckpointReader(const std::string& path);
+  // Collective, as read() and verify() are then; the world must outlive the reader.
+  CheckpointReader(const std::string& path, Communicator& world);
   ~CheckpointReader();
   CheckpointReader(CheckpointReader&&) noexcept;
 
@@ -79,14 +100,17 @@ class CheckpointReader {
   const Entry* find(const std::string& name) const;  // null if there is none
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
-  // Reads the slab into data, whose type must be the stored one. Throws RuntimeFailure if the tensor is
-  // absent, has another type or shape, or if the whole of it was read and its hash is wrong. (Ranks that read
-  // parts add up hash_slab() of them and compare with the entry.)
-  void read(const StateTensor& into);
-  void verify();  // reads and hashes every tensor
+  // Reads pieces of tensors into their data, whose types must be the stored ones, and compares their hashes:
+  // of every tensor that the ranks have read evenly, each element once or each as often as any other. (Of one
+  // that only a part was read of, there is nothing to compare.) Throws RuntimeFailure if a tensor is absent
+  // or has another type or shape, and DamagedCheckpoint if a hash is wrong.
+  void read(const std::vector<StateTensor>& into);
+  void read(const StateTensor& into) { read(std::vector<StateTensor>{into}); }
+  void verify();  // reads and hashes every tensor; ranks share the work
 
  private:
   struct Impl;
+  CheckpointReader(const std::string& path, std::shared_ptr<Communicator> world);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <optional>
 
 #include "base/error.h"
+#include "checkpoint/agree.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/hdf5_handle.h"
 #include "checkpoint/seal.h"
@@ -20,10 +24,17 @@ std::optional<DType> dtype_of(const Hid& type) {
   return std::nullopt;
 }
 
+bool is_sum_of(const TensorHash& hash, uint64_t copies, const std::string& stored) {
+  TensorHash one;
+  if (std::sscanf(stored.c_str(), "%16" SCNx64 "%16" SCNx64, &one.high, &one.low) != 2) return false;
+  return to_string(one) == stored && hash == one * copies;
+}
+
 }  // namespace
 
 struct CheckpointReader::Impl {
   std::string path;
+  std::shared_ptr<Communicator> world;
   CheckpointInfo info;
   std::vector<Entry> entries;
   Hid file;
@@ -37,6 +48,23 @@ struct CheckpointReader::Impl {
   T check(T result) const {
     if (result < 0) hdf5_failure("read", path);
     return result;
+  }
+
+  void open_file() {
+    const auto lock = lock_hdf5();
+    file = Hid(H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5_file_access()), H5Fclose);
+    if (!file.valid()) hdf5_failure("open", path);
+    info.step = number("step");
+    info.consumed_samples = number("consumed_samples");
+
+    std::vector<std::string> datasets;
+    const auto visit = [](hid_t, const char* name, const H5O_info_t* object, void* names) -> herr_t {
+      if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+      return 0;
+    };
+    check(H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, visit, &datasets, H5O_INFO_BASIC));
+    std::sort(datasets.begin(), datasets.end());
+    for (const std::string& name : datasets) add_dataset(name);
   }
 
   Hid open(const std::string& name) const {
@@ -83,25 +111,38 @@ struct CheckpointReader::Impl {
     check(H5Aread(attribute, hdf5_text_type(entry.hash.size()), entry.hash.data()));
     entries.push_back(std::move(entry));
   }
+
+  void read_piece(const StateTensor& into, const Entry* entry) const {
+    if (!entry) runtime_failure("{}: there is no tensor {}", path, into.name);
+    if (!(entry->shape == into.shape) || entry->dtype != into.data.dtype) {
+      runtime_failure("{}: {} is {} {} there, {} {} is needed", path, into.name, name_of(entry->dtype),
+                      to_string(entry->shape), name_of(into.data.dtype), to_string(into.shape));
+    }
+    SHOAL_CHECK(into.data.contiguous() && into.data.numel() == into.range().count);
+    if (into.data.numel() == 0) return;
+    const auto lock = lock_hdf5();
+    const Hid dataset = open(into.name), type = hdf5_type(entry->dtype), space = hdf5_space(into.shape);
+    auto* data = static_cast<std::byte*>(into.data.data);
+    for (const Slab& slab : slabs_of(into.slab, into.range())) {
+      select_slab(space, slab);
+      check(H5Dread(dataset, type, hdf5_space(slab.shape), space, H5P_DEFAULT, data));
+      data += slab.shape.numel() * size_of(entry->dtype);
+    }
+  }
 };
 
-CheckpointReader::CheckpointReader(const std::string& path) : impl_(std::make_unique<Impl>()) {
-  impl_->path = path;
-  verify_seal(path);
-  const auto lock = lock_hdf5();
-  impl_->file = Hid(H5Fopen(path.c_str(), H5F_ACC_RDONLY, hdf5_file_access()), H5Fclose);
-  if (!impl_->file.valid()) hdf5_failure("open", path);
-  impl_->info.step = impl_->number("step");
-  impl_->info.consumed_samples = impl_->number("consumed_samples");
+CheckpointReader::CheckpointReader(const std::string& path)
+    : CheckpointReader(path, make_self_communicator()) {}
 
-  std::vector<std::string> datasets;
-  const auto visit = [](hid_t, const char* name, const H5O_info_t* object, void* names) -> herr_t {
-    if (object->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-    return 0;
-  };
-  impl_->check(H5Ovisit2(impl_->file, H5_INDEX_NAME, H5_ITER_INC, visit, &datasets, H5O_INFO_BASIC));
-  std::sort(datasets.begin(), datasets.end());
-  for (const std::string& name : datasets) impl_->add_dataset(name);
+CheckpointReader::CheckpointReader(const std::string& path, Communicator& world)
+    : CheckpointReader(path, std::shared_ptr<Communicator>(std::shared_ptr<Communicator>(), &world)) {}
+
+CheckpointReader::CheckpointReader(const std::string& path, std::shared_ptr<Communicator> world)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->path = path;
+  impl_->world = std::move(world);
+  verify_seal(path, *impl_->world);
+  together(*impl_->world, [&] { impl_->open_file(); });
 }
 
 CheckpointReader::~CheckpointReader() = default;
@@ -124,35 +165,55 @@ const CheckpointReader::Entry* CheckpointReader::find(const std::string& name) c
   return at != impl_->entries.end() && at->name == name ? &*at : nullptr;
 }
 
-void CheckpointReader::read(const StateTensor& into) {
-  const Entry* entry = find(into.name);
-  if (!entry) runtime_failure("{}: there is no tensor {}", impl_->path, into.name);
-  if (!(entry->shape == into.shape) || entry->dtype != into.data.dtype) {
-    runtime_failure("{}: {} is {} {} there, {} {} is needed", impl_->path, into.name, name_of(entry->dtype),
-                    to_string(entry->shape), name_of(into.data.dtype), to_string(into.shape));
+void CheckpointReader::read(const std::vector<StateTensor>& into) {
+  struct Found {
+    TensorHash hash;
+    int64_t count = 0;
+  };
+  std::map<std::string, Found> all;
+  together(*impl_->world, [&] {
+    for (const StateTensor& tensor : into) {
+      Found& found = all[tensor.name];
+      impl_->read_piece(tensor, find(tensor.name));
+      found.hash += hash_part(tensor.shape, tensor.slab, tensor.range(), tensor.data);
+      found.count += tensor.range().count;
+    }
+  });
+  std::string names;
+  std::vector<TensorHash> hashes;
+  std::vector<int64_t> counts;
+  for (const auto& [name, found] : all) {
+    names += name + "\n";
+    hashes.push_back(found.hash);
+    counts.push_back(found.count);
   }
-  SHOAL_CHECK(into.data.contiguous() && into.data.shape == into.slab.shape);
-  if (into.data.numel() > 0) {
-    const auto lock = lock_hdf5();
-    const Hid dataset = impl_->open(into.name);
-    const Hid memory = hdf5_space(into.slab.shape), space = hdf5_space(into.shape);
-    select_slab(space, into.slab);
-    impl_->check(H5Dread(dataset, hdf5_type(entry->dtype), memory, space, H5P_DEFAULT, into.data.data));
-  }
-  const bool all = into.slab.shape == into.shape;
-  if (all && to_string(hash_slab(into.shape, into.slab, into.data)) != entry->hash) {
-    throw DamagedCheckpoint(impl_->path,
-                            fmt::format("damaged: the content of {} does not match its hash", into.name));
+  agree_on(*impl_->world, names, "the tensors to be read");
+  add_up(*impl_->world, hashes);
+  add_up(*impl_->world, counts);
+  size_t i = 0;
+  for (const auto& [name, found] : all) {
+    const Entry* entry = find(name);
+    const int64_t elements = entry->shape.numel(), count = counts[i];
+    const TensorHash hash = hashes[i++];
+    if (elements == 0 || count == 0 || count % elements != 0) continue;
+    if (!is_sum_of(hash, static_cast<uint64_t>(count / elements), entry->hash)) {
+      throw DamagedCheckpoint(impl_->path,
+                              fmt::format("damaged: the content of {} does not match its hash", name));
+    }
   }
 }
 
 void CheckpointReader::verify() {
   for (const Entry& entry : impl_->entries) {
-    const auto bytes = static_cast<size_t>(entry.shape.numel() * size_of(entry.dtype));
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::malloc(std::max<size_t>(1, bytes)),
-                                                             std::free);
-    if (!memory) runtime_failure("{}: no memory for {} ({} bytes)", impl_->path, entry.name, bytes);
-    read({entry.name, entry.shape, whole(entry.shape), View(memory.get(), entry.dtype, entry.shape)});
+    const Range share = part_of(entry.shape.numel(), impl_->world->size(), impl_->world->rank());
+    const auto bytes = static_cast<size_t>(share.count * size_of(entry.dtype));
+    std::unique_ptr<void, decltype(&std::free)> memory(nullptr, std::free);
+    together(*impl_->world, [&] {
+      memory.reset(std::malloc(std::max<size_t>(1, bytes)));
+      if (!memory) runtime_failure("{}: no memory for {} ({} bytes)", impl_->path, entry.name, bytes);
+    });
+    const View data(memory.get(), entry.dtype, Shape{share.count});
+    read({entry.name, entry.shape, whole(entry.shape), data, share});
   }
 }
 

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "checkpoint/agree.h"
 #include "checkpoint/checkpoint.h"
+#include "grid/grid.h"
 
 namespace shoal {
 namespace {
@@ -23,15 +25,19 @@ constexpr std::string_view magic = "shoal checkpoint ";
 constexpr int format_version = 1;
 constexpr int64_t piece_bytes = int64_t{4} << 20;
 
-XXH128_canonical_t digest(const void* data, size_t bytes) {
+Digest digest(const void* data, size_t bytes) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(data, bytes));
-  return canonical;
+  return std::to_array(canonical.digest);
 }
 
-std::string hex(const XXH128_canonical_t& canonical) {
+int64_t pieces_of(int64_t file_bytes) {
+  return (file_bytes - seal_bytes + piece_bytes - 1) / piece_bytes;
+}
+
+std::string hex(const Digest& digest) {
   std::string text;
-  for (unsigned char byte : canonical.digest) text += fmt::format("{:02x}", byte);
+  for (unsigned char byte : digest) text += fmt::format("{:02x}", byte);
   return text;
 }
 
@@ -96,18 +102,18 @@ Seal read_seal(const File& file, const std::string& path) {
 
 }  // namespace
 
-std::string hash_content(const File& file, int64_t file_bytes, int threads) {
+std::vector<Digest> hash_share(const File& file, int64_t file_bytes, int rank, int ranks, int threads) {
   const int64_t bytes = file_bytes - seal_bytes;
-  const int64_t pieces = (bytes + piece_bytes - 1) / piece_bytes;
-  std::vector<XXH128_canonical_t> digests(static_cast<size_t>(pieces));
+  const Range share = padded_part_of(pieces_of(file_bytes), ranks, rank);
+  std::vector<Digest> digests(static_cast<size_t>(share.count));
   std::mutex mutex;
   std::exception_ptr failure;
   const auto work = [&](int64_t first, int64_t step) {
     try {
       std::vector<char> buffer(static_cast<size_t>(std::min(piece_bytes, bytes)));
-      for (int64_t i = first; i < pieces; i += step) {
-        const int64_t length = std::min(piece_bytes, bytes - i * piece_bytes);
-        file.read_at(buffer.data(), length, seal_bytes + i * piece_bytes);
+      for (int64_t i = first; i < share.count; i += step) {
+        const int64_t at = (share.begin + i) * piece_bytes, length = std::min(piece_bytes, bytes - at);
+        file.read_at(buffer.data(), length, seal_bytes + at);
         digests[static_cast<size_t>(i)] = digest(buffer.data(), static_cast<size_t>(length));
       }
     } catch (...) {
@@ -115,13 +121,28 @@ std::string hash_content(const File& file, int64_t file_bytes, int threads) {
       failure = std::current_exception();
     }
   };
-  const auto count = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, pieces / 4));
+  const auto count = std::clamp<int64_t>(threads, 1, std::max<int64_t>(1, share.count / 4));
   std::vector<std::thread> others;
   for (int64_t t = 1; t < count; ++t) others.emplace_back(work, t, count);
   work(0, count);
   for (std::thread& other : others) other.join();
   if (failure) std::rethrow_exception(failure);
-  return hex(digest(digests.data(), digests.size() * sizeof(XXH128_canonical_t)));
+  return digests;
+}
+
+std::string content_hash(Communicator& world, int64_t file_bytes, std::vector<Digest> share) {
+  const int64_t pieces = pieces_of(file_bytes), ranks = world.size(), each = (pieces + ranks - 1) / ranks;
+  share.resize(static_cast<size_t>(each));
+  std::vector<Digest> all(static_cast<size_t>(each * ranks));
+  const auto bytes = [](std::vector<Digest>& digests) {
+    return View(digests.data(), DType::u8, Shape{static_cast<int64_t>(digests.size() * sizeof(Digest))});
+  };
+  if (pieces > 0) world.all_gather(bytes(share), bytes(all), "checkpoint").wait();
+  return hex(digest(all.data(), static_cast<size_t>(pieces) * sizeof(Digest)));
+}
+
+std::string hash_content(const File& file, int64_t file_bytes, int threads) {
+  return content_hash(*make_self_communicator(), file_bytes, hash_share(file, file_bytes, 0, 1, threads));
 }
 
 void write_seal(const File& file, const Seal& seal) {
@@ -133,11 +154,18 @@ Seal read_seal(const std::string& path) {
   return read_seal(File(path, O_RDONLY), path);
 }
 
-Seal verify_seal(const std::string& path) {
-  const File file(path, O_RDONLY);
-  Seal seal = read_seal(file, path);
-  const int threads = static_cast<int>(std::min(8u, std::thread::hardware_concurrency()));
-  if (hash_content(file, seal.bytes, threads) != seal.content) {
+Seal verify_seal(const std::string& path, Communicator& world) {
+  Seal seal;
+  std::vector<Digest> share;
+  together(world, [&] {
+    const File file(path, O_RDONLY);
+    seal = read_seal(file, path);
+    const int cores = static_cast<int>(std::min(8u, std::thread::hardware_concurrency()));
+    share = hash_share(file, seal.bytes, world.rank(), world.size(), cores / world.size());
+  });
+  // The seal itself may have changed between the ranks' readings of it.
+  agree_on(world, block_of(seal), path + ": the seals");
+  if (content_hash(world, seal.bytes, std::move(share)) != seal.content) {
     throw DamagedCheckpoint(path, "damaged: its content does not match its hash");
   }
   return seal;

@@ -3,10 +3,13 @@
 // because the library may crash on damaged metadata.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "checkpoint/publish.h"
+#include "comm/communicator.h"
 
 namespace shoal {
 
@@ -19,7 +22,12 @@ struct Seal {
   std::string content;  // XXH3-128 of the XXH3-128 digests of the 4 MiB pieces of what follows the seal
 };
 
-// The content hash of a file of that length, with some threads.
+// The digests of a rank's share of a file's pieces, with some threads; the last ranks' may be empty.
+using Digest = std::array<unsigned char, 16>;
+std::vector<Digest> hash_share(const File& file, int64_t file_bytes, int rank, int ranks, int threads);
+// The content hash, from the shares of all ranks. Collective.
+std::string content_hash(Communicator& world, int64_t file_bytes, std::vector<Digest> share);
+// The content hash of a file of that length, by one process.
 std::string hash_content(const File& file, int64_t file_bytes, int threads);
 
 void write_seal(const File& file, const Seal& seal);
@@ -27,7 +35,8 @@ void write_seal(const File& file, const Seal& seal);
 // Reads the seal alone and compares the file's length. Throws as CheckpointReader does.
 Seal read_seal(const std::string& path);
 
-// Reads the whole file and compares its hash. Throws as CheckpointReader does.
-Seal verify_seal(const std::string& path);
+// Reads the whole file, each rank its share, and compares its hash. Throws as CheckpointReader does.
+// Collective.
+Seal verify_seal(const std::string& path, Communicator& world);
 
 }  // namespace shoal

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "checkpoint/agree.h"
 #include "checkpoint/publish.h"
 #include "checkpoint/seal.h"
 
@@ -51,7 +52,10 @@ bool in_pythia_schedule(int64_t step) {
 }
 
 CheckpointStore::CheckpointStore(std::string folder, const Retention& retention)
-    : folder_(std::move(folder)), retention_(retention) {}
+    : folder_(std::move(folder)), retention_(retention), world_(make_self_communicator()) {}
+
+CheckpointStore::CheckpointStore(std::string folder, const Retention& retention, Communicator& world)
+    : folder_(std::move(folder)), retention_(retention), world_(std::shared_ptr<Communicator>(), &world) {}
 
 std::string CheckpointStore::path_of(int64_t step) const {
   return folder_ + "/" + name_of_step(step);
@@ -95,40 +99,60 @@ std::string CheckpointStore::kept_by(int64_t step, const std::vector<StoredCheck
 }
 
 void CheckpointStore::prepare() const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) io_failure("create the folder", folder_, error.value());
-  for (const std::string& name : names_in(folder_)) {
-    if (!name.ends_with(pending_suffix)) continue;
-    fs::remove(folder_ + "/" + name, error);
-    if (error) io_failure("remove", folder_ + "/" + name, error.value());
-  }
+  together(*world_, [&] {
+    if (world_->rank() != 0) return;
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    if (error) io_failure("create the folder", folder_, error.value());
+    for (const std::string& name : names_in(folder_)) {
+      if (!name.ends_with(pending_suffix)) continue;
+      fs::remove(folder_ + "/" + name, error);
+      if (error) io_failure("remove", folder_ + "/" + name, error.value());
+    }
+  });
+}
+
+// The first rank's view of the folder is everybody's.
+std::vector<int64_t> CheckpointStore::newest_first() const {
+  std::vector<int64_t> steps;
+  together(*world_, [&] {
+    if (world_->rank() != 0) return;
+    for (const std::string& name : names_in(folder_)) {
+      if (const auto step = step_of(name)) steps.push_back(*step);
+    }
+  });
+  std::sort(steps.rbegin(), steps.rend());
+  std::vector<int64_t> count{static_cast<int64_t>(steps.size())};
+  broadcast_from_first(*world_, count);
+  steps.resize(static_cast<size_t>(count[0]));
+  broadcast_from_first(*world_, steps);
+  return steps;
 }
 
 std::optional<CheckpointReader> CheckpointStore::open_newest(const Report& report, bool set_aside) const {
-  std::vector<int64_t> steps;
-  for (const std::string& name : names_in(folder_)) {
-    if (const auto step = step_of(name)) steps.push_back(*step);
-  }
-  std::sort(steps.rbegin(), steps.rend());
+  const bool first = world_->rank() == 0;
+  const auto tell = [&](const std::string& line) {
+    if (first) report(line);
+  };
+  const std::vector<int64_t> steps = newest_first();
   std::vector<std::string> damaged;
   for (int64_t step : steps) {
     try {
-      CheckpointReader reader(path_of(step));
+      CheckpointReader reader(path_of(step), *world_);
       if (reader.info().step != step)
         throw DamagedCheckpoint(path_of(step), "its name and its content disagree");
       for (const std::string& path : damaged) {
         std::error_code error;
-        if (set_aside) fs::rename(path, path + std::string(damaged_suffix), error);
-        if (error) report(fmt::format("cannot rename {}: {}", path, error.message()));
+        if (set_aside && first) fs::rename(path, path + std::string(damaged_suffix), error);
+        if (error) tell(fmt::format("cannot rename {}: {}", path, error.message()));
       }
-      if (step != steps.front()) report(fmt::format("using the checkpoint before it: {}", path_of(step)));
+      if (step != steps.front()) tell(fmt::format("using the checkpoint before it: {}", path_of(step)));
       return reader;
     } catch (const DamagedCheckpoint& failure) {
-      report(failure.what());
+      tell(failure.what());
       damaged.push_back(path_of(step));
     } catch (const RuntimeFailure& failure) {  // unreadable at the moment: no reason to set it aside
-      report(failure.what());
+      tell(failure.what());
     }
   }
   if (!steps.empty()) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +35,15 @@ struct StoredCheckpoint {
 // Takes one line about something that went wrong and was mended or passed over.
 using Report = std::function<void(const std::string&)>;
 
+// On a grid prepare() and open_newest() are collective; the first rank alone makes, renames and removes
+// files, and reports.
 class CheckpointStore {
  public:
   CheckpointStore(std::string folder, const Retention& retention);
+  // The world must outlive the store and its copies.
+  CheckpointStore(std::string folder, const Retention& retention, Communicator& world);
+
+  Communicator& world() const { return *world_; }
 
   const std::string& folder() const { return folder_; }
   std::string path_of(int64_t step) const;  // "<folder>/step_000100.h5"
@@ -54,17 +61,19 @@ class CheckpointStore {
 
   // The newest checkpoint that is whole; those passed over are reported. Nothing if there are none at all;
   // throws RuntimeFailure if all are damaged. With set_aside, a damaged one that is newer than the one found
-  // gets the suffix
-  // ".damaged", so that it is never again taken for a good one.
+  // gets the suffix ".damaged", so that it is never again taken for a good one.
   std::optional<CheckpointReader> open_newest(const Report& report, bool set_aside) const;
 
   // Removes what nothing keeps, once the checkpoint of a step is safe on disk; that one, newer ones and files
-  // that are no checkpoints stay. What cannot be removed is reported.
+  // that are no checkpoints stay. What cannot be removed is reported. For one rank.
   void prune(int64_t saved_step, const Report& report) const;
 
  private:
+  std::vector<int64_t> newest_first() const;
+
   std::string folder_;
   Retention retention_;
+  std::shared_ptr<Communicator> world_;
 };
 
 // A checkpoint file, or the newest good one of a run's folder or of a folder of checkpoints. Throws UserError

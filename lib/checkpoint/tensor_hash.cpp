@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "checkpoint/pieces.h"
 
 namespace shoal {
 namespace {
@@ -42,29 +43,18 @@ std::string to_string(const TensorHash& hash) {
   return fmt::format("{:016x}{:016x}", hash.high, hash.low);
 }
 
-TensorHash hash_slab(const Shape& global, const Slab& slab, const View& data) {
-  SHOAL_CHECK(data.contiguous() && data.shape == slab.shape && global.rank() == slab.shape.rank());
+TensorHash hash_part(const Shape& global, const Slab& slab, const Range& part, const View& data) {
+  SHOAL_CHECK(data.contiguous() && data.numel() == part.count && global.rank() == slab.shape.rank());
   const int64_t width = size_of(data.dtype);
-  // Elements that follow one another in the slab and in the global tensor: the trailing dims that are whole,
-  // and one more.
-  int64_t run = 1;
-  int outer = global.rank();
-  while (outer > 0) {
-    run *= slab.shape[outer - 1];
-    --outer;
-    if (slab.shape[outer] != global[outer]) break;
-  }
   TensorHash hash;
-  for (int64_t done = 0; done < data.numel(); done += run) {
-    int64_t left = done, index = 0, stride = 1;
-    for (int d = global.rank() - 1; d >= 0; --d) {
-      index += stride * (slab.offset[d] + left % slab.shape[d]);
-      left /= slab.shape[d];
-      stride *= global[d];
-    }
-    hash += hash_run(static_cast<const std::byte*>(data.data) + done * width, width, run, index);
-  }
+  for_each_run(global, slab, part, [&](int64_t index, int64_t at, int64_t count) {
+    hash += hash_run(static_cast<const std::byte*>(data.data) + at * width, width, count, index);
+  });
   return hash;
+}
+
+TensorHash hash_slab(const Shape& global, const Slab& slab, const View& data) {
+  return hash_part(global, slab, {0, slab.shape.numel()}, data);
 }
 
 }  // namespace shoal

@@ -26,12 +26,16 @@ struct TensorHash {
     high += other.high;
     return *this;
   }
+  // The sum of so many equal hashes.
+  TensorHash operator*(uint64_t copies) const { return {low * copies, high * copies}; }
   bool operator==(const TensorHash&) const = default;
 };
 
 std::string to_string(const TensorHash& hash);  // 32 hexadecimal digits, high first
 
-// The share of a slab; data is contiguous, in host memory, of the slab's shape.
+// The share of a part of a flattened slab; data is contiguous, in host memory, the part's elements.
+TensorHash hash_part(const Shape& global, const Slab& slab, const Range& part, const View& data);
+// The share of a whole slab.
 TensorHash hash_slab(const Shape& global, const Slab& slab, const View& data);
 
 }  // namespace shoal

@@ -57,6 +57,17 @@ Slab block_of(const Shape& global, const ShardRule& rule, const Grid& grid, cons
   return slab;
 }
 
+Replica replica_of(const ShardRule& rule, bool over_data, const Grid& grid, const Coordinates& c) {
+  const bool cut[num_axes] = {rule.x_dim >= 0, rule.y_dim >= 0, rule.z_flat, over_data};
+  Replica replica;
+  for (size_t a = 0; a < num_axes; ++a) {
+    if (cut[a]) continue;
+    replica.index += c.at[a] * replica.count;
+    replica.count *= grid.size[a];
+  }
+  return replica;
+}
+
 Range z_range_of(const Shape& block, const ShardRule& rule, const Grid& grid, const Coordinates& c) {
   const int64_t total = block.numel();
   return rule.z_flat ? padded_part_of(total, grid[Axis::z], c[Axis::z]) : Range{0, total};

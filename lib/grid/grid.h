@@ -58,6 +58,14 @@ struct Slab {
 // more.
 Slab block_of(const Shape& global, const ShardRule& rule, const Grid& grid, const Coordinates& c);
 
+// Ranks of a grid that hold the same part of a tensor: which of them this one is, and how many they are.
+struct Replica {
+  int index = 0, count = 1;
+};
+
+// An axis that does not cut a tensor replicates it. over_data: the data axis cuts what z leaves.
+Replica replica_of(const ShardRule& rule, bool over_data, const Grid& grid, const Coordinates& c);
+
 // The whole of a global tensor as one slab.
 Slab whole(const Shape& global);
 
