@@ -46,11 +46,13 @@ function(shoal_test folder)
   doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 
-# shoal_mpi_test(folder RANKS n... [DEPS libraries...]): tests/<folder> with its own rank-aware main.cpp, as one ctest
-# entry for each number of ranks.
+# shoal_mpi_test(folder RANKS n... [DEPS libraries...]): tests/<folder> with the rank-aware main of tests/mpi, as one
+# ctest entry for each number of ranks.
 function(shoal_mpi_test folder)
   cmake_parse_arguments(ARG "" "" "DEPS;RANKS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+  list(APPEND sources ${CMAKE_CURRENT_SOURCE_DIR}/mpi/main.cpp)
+  list(REMOVE_DUPLICATES sources)
   add_executable(test_${folder} ${sources})
   target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS} PkgConfig::mpich)
   target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
