@@ -3,6 +3,8 @@
 
 #include <hip/hip_runtime.h>
 
+#include "device/gpu/stream.h"
+
 #define SHOAL_SHARED(type, name, count) __shared__ type name[count]
 #define SHOAL_DYNAMIC_SHARED(type, name)                      \
   extern __shared__ __align__(16) unsigned char name##_raw[]; \
@@ -10,7 +12,6 @@
 
 namespace shoal::gpu {
 
-using Stream = hipStream_t;
 inline constexpr int warp_size = 64;
 
 template <typename T>

@@ -12,6 +12,9 @@
 
 #include "base/error.h"
 #include "ops/driver/modes.h"
+#ifdef SHOAL_EMULATED
+#include "ops/gpu/gpu_ops.h"
+#endif
 #include "ops/reference/reference_ops.h"
 
 namespace shoal::testing {
@@ -42,13 +45,25 @@ Command parse(int argc, char** argv) {
   return command;
 }
 
+int run_on(Ops& backend, const Command& command);
+
 int run(const Command& command) {
+#ifdef SHOAL_EMULATED
+  if (command.backend == "gpu") {
+    GpuDevice device;
+    return run_on(*make_gpu_ops(device), command);
+  }
+#endif
   const auto device = make_device(command.backend == "reference" ? "cpu" : command.backend);
   const auto backend = command.backend == "reference" ? make_reference_ops(*device) : make_ops(*device);
-  if (command.mode == "test") return run_test(*backend, command.selection);
-  if (command.mode == "grad") return run_grad(*backend, command.selection);
-  if (command.mode == "perf") return run_perf(*backend, command.selection);
-  if (command.mode == "support") return run_support(*backend);
+  return run_on(*backend, command);
+}
+
+int run_on(Ops& backend, const Command& command) {
+  if (command.mode == "test") return run_test(backend, command.selection);
+  if (command.mode == "grad") return run_grad(backend, command.selection);
+  if (command.mode == "perf") return run_perf(backend, command.selection);
+  if (command.mode == "support") return run_support(backend);
   user_error("usage: op_driver test|grad|perf|support [--backend NAME] [--op NAME] [--seed N] [--cases N]");
 }
 

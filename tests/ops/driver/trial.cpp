@@ -57,6 +57,10 @@ Operand& Trial::make(const std::string& name, DType dtype, const Shape& shape) {
   const auto place = [&](DType type) {
     const Tensor& storage =
         memory_.emplace_back(backend_.device(), type, Shape{operand.rows * operand.stride});
+    // Operands are set by the host in place: the device learns that they are written. It is the host's own,
+    // or the emulator's, whose memory the host can reach.
+    const std::vector<std::byte> zeros(size_t(storage.view().bytes()));
+    backend_.device().to_device(storage.view().data, zeros.data(), storage.view().bytes());
     View view(storage.view().data, type, shape);
     int64_t stride = operand.stride;
     for (int d = shape.rank() - 2; d >= 0; --d) {

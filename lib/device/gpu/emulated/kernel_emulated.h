@@ -3,10 +3,13 @@
 // instrument.cpp, which is how an unchanged kernel has its accesses checked.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+
+#include "device/gpu/stream.h"
 
 #define __global__
 #define __device__
@@ -58,6 +61,13 @@ void run_grid(const dim3& grid, const dim3& block, size_t shared_bytes, const st
 
 }  // namespace shoal::emulated
 
+inline float __uint_as_float(uint32_t bits) {
+  return std::bit_cast<float>(bits);
+}
+inline uint32_t __float_as_uint(float value) {
+  return std::bit_cast<uint32_t>(value);
+}
+
 inline float atomicAdd(float* address, float value) {
   return shoal::emulated::atomic_add(address, value);
 }
@@ -67,7 +77,6 @@ inline int atomicAdd(int* address, int value) {
 
 namespace shoal::gpu {
 
-using Stream = void*;
 using emulated::warp_size;
 
 template <typename T>
