@@ -1,6 +1,6 @@
 """Kills a training run at random moments, many times, and checks that nothing is lost.
 
-usage: kill_test.py SHOAL [--kills 200] [--seed 1] [--minutes 6]
+usage: kill_test.py SHOAL [--kills 200] [--seed 1] [--minutes 6] [--set KEY=VALUE ...]
 
 A tiny model is trained undisturbed, with a checkpoint after every step. Then the same run is started in another folder
 and killed (SIGKILL) after a random time, or at the moment when a checkpoint is being written, again and again until it
@@ -21,7 +21,8 @@ import time
 from shoal_run import Shoal, losses
 
 class Test:
-    def __init__(self, program, folder, rng):
+    def __init__(self, program, folder, rng, overrides):
+        self.overrides = overrides
         self.shoal, self.folder, self.rng = Shoal(program, folder, rng), folder, rng
         self.kills = self.kills_while_saving = 0
 
@@ -39,7 +40,7 @@ class Test:
     def undisturbed(self):
         run = os.path.join(self.folder, "undisturbed")
         begin = time.monotonic()
-        process = self.shoal.start(run)
+        process = self.shoal.start(run, *self.overrides)
         process.wait()
         assert self.finished(process, run)
         self.seconds = time.monotonic() - begin
@@ -47,7 +48,7 @@ class Test:
 
     def kill_once(self, run):
         """Starts the run; true if it ended before it was killed."""
-        process = self.shoal.start(run)
+        process = self.shoal.start(run, *self.overrides)
         until = time.monotonic() + self.rng.uniform(0, 0.15 + self.seconds / 12)
         while time.monotonic() < until:
             if self.finished(process, run):
@@ -83,12 +84,13 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=6)
+    parser.add_argument("--set", nargs="*", default=[], metavar="KEY=VALUE", help="what differs from the spec")
     options = parser.parse_args()
     # SIGKILL does not touch what the kernel has taken over, so a file system in memory serves as well as a disk.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     folder = tempfile.mkdtemp(prefix="shoal_kills_", dir=memory)
     try:
-        test = Test(options.shoal, folder, random.Random(options.seed))
+        test = Test(options.shoal, folder, random.Random(options.seed), options.set)
         deadline = time.monotonic() + 60 * options.minutes
         test.undisturbed()
         runs = 0
