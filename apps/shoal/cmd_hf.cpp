@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/log.h"
 #include "checkpoint/store.h"
 #include "hf/export.h"
@@ -14,17 +17,33 @@ int import_folder(const Invocation& given) {
   return 0;
 }
 
-int export_folder(const Invocation& given) {
-  Log log;
-  CheckpointReader checkpoint =
-      open_checkpoint(given.text("RUN"), [&log](const std::string& line) { log.warning(line); });
+void export_one(const std::string& from, const std::string& to, const Invocation& given, Log& log) {
+  CheckpointReader checkpoint = open_checkpoint(from, [&log](const std::string& line) { log.warning(line); });
   const RunSpec spec =
       parse_spec(checkpoint.info().spec_yaml, checkpoint.path(), given.all("KEY=VALUE")).spec;
   ExportOptions options;
   options.dtype = given.text("--dtype", "f32");
   options.shard_bytes = given.integer("--shard-mb", 5000, 1, 1'000'000'000) * 1'000'000;
   options.check_parity = !given.has("--no-parity");
-  export_hf(checkpoint, spec, given.text("OUT"), options, log);
+  export_hf(checkpoint, spec, to, options, log);
+}
+
+// Every checkpoint of a run, in folders that are called as the revisions of published suites.
+void export_revisions(const std::string& run, const std::string& to, const Invocation& given, Log& log) {
+  const CheckpointStore store(checkpoint_folder_of(run), {});
+  const std::vector<StoredCheckpoint> all = store.list();
+  if (all.empty()) user_error("{}: there are no checkpoints", run);
+  for (const StoredCheckpoint& stored : all) {
+    if (!stored.problem.empty()) runtime_failure("{}: {}", stored.path, stored.problem);
+  }
+  for (const StoredCheckpoint& stored : all)
+    export_one(stored.path, fmt::format("{}/step{}", to, stored.step), given, log);
+}
+
+int export_folder(const Invocation& given) {
+  Log log;
+  const std::string run = given.text("RUN"), to = given.text("OUT");
+  given.has("--revisions") ? export_revisions(run, to, given, log) : export_one(run, to, given, log);
   return 0;
 }
 
@@ -71,6 +90,10 @@ Command hf_command() {
                  {.name = "--shard-mb",
                   .value = "N",
                   .doc = "Megabytes of weights in one file at most; 5000 if not given."},
+                 {.name = "--revisions",
+                  .doc =
+                      "Every checkpoint of the run, as OUT/step0, OUT/step1 ..., the names of revisions in "
+                      "published suites."},
                  {.name = "--no-parity", .doc = "Leave out the comparison of the logits."}},
        .examples = {{"shoal hf export runs/demo demo-hf",
                      "Then, in Python: AutoModelForCausalLM.from_pretrained('demo-hf')"}},

@@ -91,6 +91,8 @@ class CheckpointReader {
   explicit CheckpointReader(const std::string& path);
   // Collective, as read() and verify() are then; the world must outlive the reader.
   CheckpointReader(const std::string& path, Communicator& world);
+  // The same; the reader shares the world, and may outlive whoever else does.
+  CheckpointReader(const std::string& path, std::shared_ptr<Communicator> world);
   ~CheckpointReader();
   CheckpointReader(CheckpointReader&&) noexcept;
 
@@ -110,7 +112,6 @@ class CheckpointReader {
 
  private:
   struct Impl;
-  CheckpointReader(const std::string& path, std::shared_ptr<Communicator> world);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -138,7 +138,7 @@ std::optional<CheckpointReader> CheckpointStore::open_newest(const Report& repor
   std::vector<std::string> damaged;
   for (int64_t step : steps) {
     try {
-      CheckpointReader reader(path_of(step), *world_);
+      CheckpointReader reader(path_of(step), world_);
       if (reader.info().step != step)
         throw DamagedCheckpoint(path_of(step), "its name and its content disagree");
       for (const std::string& path : damaged) {

@@ -98,8 +98,8 @@ class Importer {
           "a divisor of hidden-size",
           layers > 0 && hidden % layers == 0
               ? fmt::format(
-                    "num-layers {} and num-attention-heads {} look swapped: write {} layers of {} heads",
-                    layers, heads, heads, layers)
+                    "num-layers {} ({}) and num-attention-heads {} look swapped: write {} layers of {} heads",
+                    layers, values_.take("num_layers")->where, heads, heads, layers)
               : "");
     }
     copy("num_kv_heads", "model.num_key_value_heads");
@@ -313,6 +313,31 @@ class Importer {
     copy("log_interval", "log.every");
   }
 
+  // [[["flash"], 36]]: kinds of attention that take turns, and for how many layers.
+  void attention() {
+    const NeoxValue* attention = values_.take("attention_config");
+    if (attention == nullptr) return;
+    int64_t covered = 0;
+    bool all = false;
+    for (const YamlNode& group : attention->node.items) {
+      if (group.items.size() != 2)
+        bad_neox_value(*attention, "not understood", "groups such as [[\"flash\"], 24]");
+      for (const YamlNode& kind : group.items[0].items) {
+        if (kind.text != "flash" && kind.text != "global")
+          bad_neox_value(*attention, "cannot be trained here", "flash or global in every layer");
+      }
+      all = all || group.items[1].text == "all";
+      covered += parse_integer(group.items[1].text).value_or(0) * int64_t(group.items[0].items.size());
+    }
+    const int64_t layers = *values_.integer("num_layers");
+    if (!all && covered != layers) {
+      bad_neox_value(
+          *attention, fmt::format("it covers {} layers, but num-layers is {}", covered, layers),
+          "as many layers as num-layers says",
+          fmt::format("one of the two is wrong; num-layers is at {}", values_.take("num_layers")->where));
+    }
+  }
+
   // What arranges the work and leaves the result alone, or must be off.
   void without_effect() {
     for (const char* name : {"hidden_dropout", "attention_dropout"}) {
@@ -323,15 +348,7 @@ class Importer {
     if (const NeoxValue* zero = values_.take("zero_optimization"))
       note(fmt::format("zero_optimization ({}) shards the optimizer and does not change results.",
                        zero->where));
-    const NeoxValue* attention = values_.take("attention_config");
-    for (size_t i = 0; attention != nullptr && i < attention->node.items.size(); ++i) {
-      const YamlNode& group = attention->node.items[i];
-      if (group.items.empty()) continue;
-      for (const YamlNode& kind : group.items[0].items) {
-        if (kind.text != "flash" && kind.text != "global")
-          bad_neox_value(*attention, "cannot be trained here", "flash or global in every layer");
-      }
-    }
+    attention();
     for (const char* name :
          {"pipe_parallel_size", "output_layer_parallelism", "scaled_upper_triang_masked_softmax_fusion",
           "synchronize_each_layer", "partition_activations", "checkpoint_num_layers", "steps_per_print",

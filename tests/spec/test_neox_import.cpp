@@ -115,9 +115,10 @@ TEST_CASE("GPT-NeoX files become one spec, with each value's line") {
 
 TEST_CASE("later files win, and without the ranks the batch is one rank's, which is said") {
   const Files files;
-  const NeoxImport made = import_neox({files.write("shape.yml", shape), files.write("training.yml", training),
-                                       files.write("more.yml", "{\"num_layers\": 2}")},
-                                      0);
+  const NeoxImport made = import_neox(
+      {files.write("shape.yml", shape), files.write("training.yml", training),
+       files.write("more.yml", "{\"num_layers\": 2, \"attention_config\": [[[\"flash\"], \"all\"]]}")},
+      0);
   const RunSpec spec = parse_spec(made.yaml, "made.yaml", {}).spec;
   CHECK(spec.model.num_layers == 2);
   CHECK(spec.batch.global == 16);
@@ -134,6 +135,10 @@ TEST_CASE("mistakes of published files are named with the line and what to write
   const std::string swapped = message(files, text);
   CHECK(contains(swapped, "bad.yml:5"));
   CHECK(contains(swapped, "look swapped: write 36 layers of 40 heads"));
+  CHECK(contains(swapped, "num-layers 40 (" + files.folder / "bad.yml:3)"));
+  const std::string layers = message(files, replaced(shape, "\"num-layers\": 36", "\"num-layers\": 40"));
+  CHECK(contains(layers, "bad.yml:13"));
+  CHECK(contains(layers, "it covers 36 layers, but num-layers is 40"));
 }
 
 TEST_CASE("what cannot be trained here is refused with its place") {
