@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 
@@ -38,6 +39,22 @@ parallel: {z: 2, data: 2}
   REQUIRE(made.exit_code == 0);
 }
 
+// The pair of a preshuffled set: each sequence is a row of u16 tokens.
+void write_rows(const std::string& prefix, const std::string& rows, int64_t length) {
+  std::ofstream(prefix + ".bin", std::ios::binary) << rows;
+  std::ofstream index(prefix + ".idx", std::ios::binary);
+  const auto put = [&](auto value) { index.write(reinterpret_cast<const char*>(&value), sizeof value); };
+  const int64_t count = int64_t(rows.size()) / (2 * length);
+  index.write("MMIDIDX\0\0", 9);
+  put(int64_t{1});
+  put(uint8_t{8});  // u16
+  put(count);
+  put(count + 1);
+  for (int64_t row = 0; row < count; ++row) put(int32_t(length));
+  for (int64_t row = 0; row < count; ++row) put(2 * length * row);
+  for (int64_t row = 0; row <= count; ++row) put(row);
+}
+
 int count_lines(const std::string& text) {
   return int(std::count(text.begin(), text.end(), '\n'));
 }
@@ -72,6 +89,17 @@ TEST_CASE("data show: the rows of a step, whole, by rank, as text and for NumPy"
   const Result read =
       show("--step 3 data.train='[{path: corpus, index: maps/corpus_train_0_indexmap_49ns_16sl_1234s}]'");
   CHECK(read.out == all.out);
+
+  // And from the rows themselves in training order, as the Pythia suite publishes them.
+  std::string rows;
+  for (int step = 0; step < 6; ++step) {
+    REQUIRE(show("--output rows.npy --step " + std::to_string(step)).exit_code == 0);
+    rows += read_bytes(folder / "rows.npy").substr(128);
+  }
+  write_rows(folder / "rows", rows, 17);
+  const Result preshuffled = show("--step 3 data.order=preshuffled data.train='[{path: rows}]'");
+  CHECK(preshuffled.out == all.out);
+  CHECK(show("--step 4 data.order=preshuffled data.train='[{path: rows}]'").out != all.out);
 }
 
 TEST_CASE("data inspect: documents, duplicates, and what a run reads") {
