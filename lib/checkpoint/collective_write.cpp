@@ -81,12 +81,12 @@ void CollectiveWrite::work() noexcept {
 void CollectiveWrite::write_pieces() {
   const File file(temporary_, O_WRONLY);
   for (auto& [name, entry] : entries_) {
-    const int64_t width = size_of(entry.dtype);
+    const int64_t width = size_of(entry.dtype), offset = entry.offset;
     for (const StateTensor& piece : entry.pieces) {
       entry.hash += hash_part(entry.shape, piece.slab, piece.range(), piece.data);
       const auto* data = static_cast<const std::byte*>(piece.data.data);
       for_each_run(entry.shape, piece.slab, piece.range(), [&](int64_t index, int64_t at, int64_t count) {
-        file.write_at(data + at * width, count * width, entry.offset + index * width);
+        file.write_at(data + at * width, count * width, offset + index * width);
       });
     }
     entry.pieces.clear();
