@@ -25,6 +25,7 @@ Command shoal_program() {
       data_command(),
       train_command(),
       suite_command(),
+      sweep_command(),
       eval_command(),
       generate_command(),
       ckpt_command(),

@@ -30,6 +30,7 @@ Command fit_command();
 Command show_command();
 Command slurm_command();
 Command suite_command();
+Command sweep_command();
 Command train_command();
 
 // The whole program: the root of the command table.

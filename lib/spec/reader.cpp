@@ -123,7 +123,7 @@ void SpecReader::walk(const YamlNode& map, const std::string& section) {
 void SpecReader::read_entry(const YamlNode& name, const YamlNode& value, const std::string& path) {
   if (const Key* key = find_key(path)) {
     set(*key, value);
-  } else if (path == "suite" && suite_allowed_) {
+  } else if (path == passed_over_ && !path.empty()) {
     return;
   } else if (!is_section(path)) {
     unknown_key(name, value, path);

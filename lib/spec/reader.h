@@ -20,8 +20,8 @@ class SpecReader {
  public:
   void add_file(const std::string& name, const std::string& text);
   void add_override(const std::string& word);
-  // Passes over a section suite (suite.h), which is a mistake in the spec of one run.
-  void allow_suite() { suite_allowed_ = true; }
+  // Passes over a top-level section that is no part of one run's spec (suite.h, sweep/sweep.h).
+  void pass_over(const std::string& section) { passed_over_ = section; }
   // A file that cannot be read at all.
   void add_unreadable(const Problem& problem) {
     found_.push_back({{sources_.size(), 0, 0}, problem});
@@ -63,7 +63,7 @@ class SpecReader {
   std::vector<Source> sources_;
   std::vector<Found> found_;
   std::map<std::string, Place> places_;  // of the value that a key has now
-  bool suite_allowed_ = false;
+  std::string passed_over_;
   bool unread_ = false;  // a part of the spec is not known, so that nothing can be said of the whole
   std::set<std::string> wrong_keys_;  // keys whose value could not be read: no conflict is reported for them
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "spec/flow_text.h"
 #include "spec/read_file.h"
 #include "spec/reader.h"
 #include "spec/scalar.h"
@@ -107,25 +108,6 @@ class SuiteReader {
     for (const auto& [name, inner] : value.entries) add_words(path + "." + name.text, inner, words);
   }
 
-  static std::string flow_text(const YamlNode& node) {
-    std::string text;
-    switch (node.kind) {
-      case YamlNode::Kind::null:
-        return "";
-      case YamlNode::Kind::scalar:
-        return node.quoted ? quoted_if_needed(node.text) : node.text;
-      case YamlNode::Kind::list:
-        for (const YamlNode& item : node.items) text += (text.empty() ? "" : ", ") + flow_text(item);
-        return "[" + text + "]";
-      case YamlNode::Kind::map:
-        for (const auto& [name, value] : node.entries) {
-          text += (text.empty() ? "" : ", ") + name.text + ": " + flow_text(value);
-        }
-        return "{" + text + "}";
-    }
-    return text;
-  }
-
   std::string file_;
 };
 
@@ -159,7 +141,7 @@ Suite load_suite(const std::vector<std::string>& files, const std::vector<std::s
   }
   const auto load = [&](const std::vector<std::string>& words, Inputs check) {
     SpecReader spec;
-    spec.allow_suite();
+    spec.pass_over("suite");
     for (const std::string& file : files) add_spec_file(spec, file);
     for (const std::string& word : overrides) spec.add_override(word);
     for (const std::string& word : words) spec.add_override(word);

@@ -10,6 +10,9 @@
 
 namespace shoal {
 
+// Its sizes, the vocabulary read from the tokenizer where the spec leaves it open. Throws UserError.
+ModelConfig model_of(const RunSpec& spec);
+
 // With initial weights. Throws UserError for shapes that cannot be built.
 std::unique_ptr<Decoder> build_model(const RunSpec& spec, Context& context);
 

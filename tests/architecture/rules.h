@@ -32,8 +32,9 @@ inline const Edges allowed_edges = {
     {"cluster", {"spec"}},
     {"laws", {"grid", "spec"}},
     {"report", {"laws", "spec"}},
+    {"sweep", {"model", "report"}},
     {"data_tools", {"data"}},
-    {"apps", {"train", "hf", "eval", "report", "cluster", "laws", "data_tools"}},
+    {"apps", {"train", "hf", "eval", "report", "sweep", "cluster", "laws", "data_tools"}},
 };
 
 // A library's headers (by the start of the included name) -> the folders that may include them.
