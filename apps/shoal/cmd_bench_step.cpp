@@ -6,6 +6,7 @@
 
 #include "shoal/commands.h"
 #include "shoal/spec_words.h"
+#include "train/ranks.h"
 #include "train/step_bench.h"
 
 namespace shoal {
@@ -45,9 +46,7 @@ void print_products(const StepBench& bench) {
   }
 }
 
-int run(const Invocation& given) {
-  const LoadedSpec loaded = spec_of(given, Inputs::unchecked);
-  const StepBench bench = bench_step(loaded.spec, given.integer("--steps", 8, 1), !given.has("--quick"));
+void print(const StepBench& bench) {
   const double median = bench.median_seconds(), rate = bench.product_rate();
   fmt::print("step          {:.1f} ms (median of {}, best {:.1f}, mean {:.1f})\n", 1e3 * median,
              bench.seconds.size(), 1e3 * bench.best_seconds, 1e3 * bench.mean_seconds());
@@ -61,7 +60,16 @@ int run(const Invocation& given) {
              static_cast<double>(bench.device_peak) / 1e6, peak_resident_bytes() / 1e6);
   print_kinds(bench);
   print_products(bench);
-  return 0;
+}
+
+int run(const Invocation& given) {
+  return on_ranks([&](const MpiSession* session) {
+    const LoadedSpec loaded = spec_of(given, Inputs::unchecked);
+    const StepBench bench =
+        bench_step(loaded.spec, given.integer("--steps", 8, 1), !given.has("--quick"), session);
+    if (session == nullptr || session->rank() == 0) print(bench);
+    return 0;
+  });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "shoal/commands.h"
 #include "shoal/spec_words.h"
 #include "spec/suite.h"
+#include "train/ranks.h"
 #include "train/run_folder.h"
 #include "train/trainer.h"
 
@@ -44,17 +45,22 @@ int show(const Invocation& given) {
   return 0;
 }
 
-int train(const Invocation& given) {
+int train_all(const Invocation& given, const MpiSession* session) {
   const Suite suite = suite_of(given, Inputs::checked);
   for (size_t i = 0; i < suite.runs.size(); ++i) {
     const SuiteRun& run = suite.runs[i];
-    fmt::print("== {} ({} of {})\n", run.name, i + 1, suite.runs.size());
-    RunFolder folder(run_folder_path(run.loaded.spec));
-    Log log;
-    Trainer trainer(run.loaded, folder, log, build_report());
+    Runtime runtime(run.loaded.spec, session);
+    Log log(!runtime.first_rank());
+    log.info("== {} ({} of {})", run.name, i + 1, suite.runs.size());
+    RunFolder folder(run_folder_path(run.loaded.spec), runtime.world());
+    Trainer trainer(run.loaded, runtime, folder, log, build_report());
     if (const ExitCode code = trainer.run(); code != ExitCode::done) return int(code);
   }
   return 0;
+}
+
+int train(const Invocation& given) {
+  return on_ranks([&](const MpiSession* session) { return train_all(given, session); });
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ void Log::line(std::string_view text) {
 }
 
 void Log::warning(std::string_view text) {
+  if (quiet_) return;
   clear_status();
   std::fflush(stdout);
   print(stderr, fmt::format("warning: {}\n", text));

@@ -13,7 +13,7 @@ namespace shoal {
 
 class Log {
  public:
-  // A quiet log (ranks other than the first) prints warnings only.
+  // A quiet log prints nothing: that of ranks other than the first, which would say the same.
   explicit Log(bool quiet = false);
   ~Log();
   Log(const Log&) = delete;

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <thread>
 
@@ -82,9 +83,11 @@ class Sequence : public Request::State {
       : label_(std::move(label)), session_(session), options_(options), steps_(std::move(steps)) {
     advance();
   }
-  // The buffers of a collective under way must outlive it, also when an exception drops the request.
+  // The buffers of a collective under way must outlive it. An exception that drops it ends all ranks soon,
+  // and others may never join: nothing waits for them then.
   ~Sequence() override {
     try {
+      if (std::uncaught_exceptions() > 0) session_.give_up();
       if (!session_.given_up()) wait();
     } catch (const std::exception&) {
     }
@@ -309,6 +312,10 @@ MpiSession::MpiSession() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MPI_Comm host = MPI_COMM_NULL;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host);
+  MPI_Comm_size(host, &local_size_);
+  MPI_Comm_free(&host);
 }
 
 MpiSession::~MpiSession() {

@@ -23,6 +23,7 @@ class MpiSession {
 
   int rank() const { return rank_; }
   int size() const { return size_; }
+  int local_size() const { return local_size_; }  // ranks that share this one's host
 
   // Ends every rank at once. For a rank that failed alone: the others may be waiting for it.
   [[noreturn]] static void abort(int exit_code);
@@ -37,7 +38,7 @@ class MpiSession {
 
  private:
   mutable std::atomic<bool> given_up_ = false;
-  int rank_ = 0, size_ = 1;
+  int rank_ = 0, size_ = 1, local_size_ = 1;
 };
 
 struct MpiOptions {

@@ -121,14 +121,12 @@ void ParameterRegistry::materialize(Context& context) {
 }
 
 void ParameterRegistry::masters_changed(Context& context) {
-  std::vector<Request> gathers;
   for (Parameter& p : parameters_) {
     if (p.compute.dtype() != DType::f32) {
       context.ops.cast(p.master, p.compute.part(p.owned.begin - p.shard.begin, p.master.shape()));
     }
-    gathers.push_back(gather_owned(context, p));
   }
-  for (Request& gather : gathers) gather.wait();
+  gather_owned(context, *this);
   context.ops.weights_changed();
 }
 
@@ -141,6 +139,12 @@ Request gather_owned(Context& context, const Parameter& p) {
   const View all(p.compute.view().data, p.compute.dtype(), {p.data_part * context.size(Axis::data)});
   const View mine = all.slice(0, p.data_part * context.at[Axis::data], p.data_part);
   return context.comm(Axis::data).all_gather(mine, all, "AG_data " + p.spec.name);
+}
+
+void gather_owned(Context& context, const ParameterRegistry& parameters) {
+  std::vector<Request> gathers;
+  for (const Parameter& p : parameters.all()) gathers.push_back(gather_owned(context, p));
+  for (Request& gather : gathers) gather.wait();
 }
 
 const Tensor& grad_to_add(Ops& ops, Parameter& parameter) {

@@ -99,6 +99,9 @@ class ParameterRegistry {
 // empty request) where the shard is owned as a whole.
 Request gather_owned(Context& context, const Parameter& parameter);
 
+// All of a registry, waited for. Collective over data.
+void gather_owned(Context& context, const ParameterRegistry& parameters);
+
 // For code that adds to a gradient: the gradient, of zeros if nothing has reached it in this step yet.
 const Tensor& grad_to_add(Ops& ops, Parameter& parameter);
 // For code that can also overwrite: sets accumulate to whether it must add.

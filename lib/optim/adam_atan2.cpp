@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "optim/clip.h"
+
 namespace shoal {
 namespace {
 
@@ -15,39 +17,58 @@ View flat(const Tensor& tensor) {
 
 }  // namespace
 
-AdamAtan2::AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops)
-    : section_(section), parameters_(std::move(parameters)), ops_(ops) {
+AdamAtan2::AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops,
+                     const Context* context)
+    : section_(section), parameters_(std::move(parameters)), ops_(ops), context_(context) {
   for (const Parameter* p : parameters_) {
     for (const char* moment : {"m", "v"}) state_.push_back(make_state(moment, *p, ops_));
   }
 }
 
+AdamwArgs AdamAtan2::arguments(size_t i, int64_t update, double gradient_scale) {
+  Parameter& p = *parameters_[i];
+  AdamwArgs args{.param = flat(p.master),
+                 .grad = flat(grad_to_add(ops_, p)),
+                 .m = flat(state_[2 * i].value),
+                 .v = flat(state_[2 * i + 1].value),
+                 .copy = {}};
+  args.gradient_scale = gradient_scale;
+  args.beta1 = section_.betas[0];
+  args.beta2 = section_.betas[1];
+  args.eps = section_.eps;
+  args.atan2 = true;
+  args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
+  args.correction1 = 1.0 - std::pow(args.beta1, double(update));
+  args.correction2 = 1.0 - std::pow(args.beta2, double(update));
+  return args;
+}
+
 void AdamAtan2::apply(int64_t update, double lr, double gradient_scale) {
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    Parameter& p = *parameters_[i];
-    AdamwArgs args{.param = flat(p.master),
-                   .grad = flat(grad_to_add(ops_, p)),
-                   .m = flat(state_[2 * i].value),
-                   .v = flat(state_[2 * i + 1].value),
-                   .copy = {}};
-    args.gradient_scale = gradient_scale;
-    if (update == 1) {  // a step of rate 0 without memory sets the moments to g and g^2
-      args.beta1 = args.beta2 = 0;
+  if (update == 1) {  // a step of rate 0 without memory sets the moments to g and g^2
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      AdamwArgs args = arguments(i, update, gradient_scale);
+      args.beta1 = args.beta2 = args.weight_decay = 0;
+      args.correction1 = args.correction2 = 1;
+      args.atan2 = false;
       ops_.adamw(args);
     }
-    args.lr = lr;
-    args.beta1 = section_.betas[0];
-    args.beta2 = section_.betas[1];
-    args.eps = section_.eps;
-    args.atan2 = true;
-    args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
-    args.correction1 = 1.0 - std::pow(args.beta1, double(update));
-    args.correction2 = 1.0 - std::pow(args.beta2, double(update));
-    if (section_.clip_updates) {
-      const double mean = ops_.adam_relative_squares(args) / double(args.grad.numel());
-      args.correction1 *= std::max(1.0, std::sqrt(mean));
+  }
+  std::vector<double> squares(parameters_.size(), 0.0);  // of g / sqrt(v), summed over each tensor
+  if (section_.clip_updates) {
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (context_ == nullptr || counts_here(*parameters_[i], *context_)) {
+        squares[i] = ops_.adam_relative_squares(arguments(i, update, gradient_scale));
+      }
     }
-    if (p.compute.view().data != p.master.view().data) args.copy = flat(p.compute);
+    if (context_ != nullptr)
+      sum_where_cut(View(squares.data(), DType::f64, {int64_t(squares.size())}), *context_);
+  }
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    const Parameter& p = *parameters_[i];
+    AdamwArgs args = arguments(i, update, gradient_scale);
+    args.lr = lr;
+    args.correction1 *= std::max(1.0, std::sqrt(squares[i] / double(p.spec.shape.numel())));
+    if (const View copy = owned_copy(p); copy.data != nullptr) args.copy = copy.reshape({copy.numel()});
     ops_.adamw(args);
   }
 }

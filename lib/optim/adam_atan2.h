@@ -17,16 +17,21 @@ namespace shoal {
 
 class AdamAtan2 final : public Optimizer {
  public:
-  AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops);
+  // context: the grid whose ranks hold the parts of each tensor; null: this rank holds all.
+  AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops,
+            const Context* context = nullptr);
 
   void apply(int64_t update, double lr, double gradient_scale) override;
   std::vector<OptimizerTensor>& state() override { return state_; }
   std::string describe() const override;
 
  private:
+  AdamwArgs arguments(size_t i, int64_t update, double gradient_scale);
+
   OptimizerSection section_;
   std::vector<Parameter*> parameters_;
   Ops& ops_;
+  const Context* context_;
   std::vector<OptimizerTensor> state_;  // "optimizer/m/<parameter>", "optimizer/v/<parameter>", in turn
 };
 

@@ -42,8 +42,8 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
     args.grad = flat(grad_to_add(ops_, p));
     args.m = flat(m);
     args.v = flat(v);
-    const bool own_copy = p.compute.view().data != p.master.view().data;
-    args.copy = own_copy ? flat(p.compute) : View();
+    const View copy = owned_copy(p);
+    args.copy = copy.data != nullptr ? copy.reshape({copy.numel()}) : View();
     args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
     ops_.adamw(args);
   }

@@ -12,12 +12,27 @@
 
 namespace shoal {
 
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
-                                          Ops& ops) {
+namespace {
+
+// Jorge and Muon multiply whole matrices.
+void check_whole_matrices(const OptimizerSection& section, const ParameterRegistry& parameters) {
+  for (const Parameter& p : parameters.all()) {
+    if (!is_weight_matrix(p.spec) || p.owned.count == p.spec.shape.numel()) continue;
+    throw UserError(Problem{.what = "this optimizer needs whole matrices, and the grid cuts them",
+                            .where = "optimizer.name",
+                            .value = section.name,
+                            .allowed = "adamw, adam-atan2 and sgd on this grid",
+                            .hint = "use parallel.data alone, without parallel.shard_optimizer"});
+  }
+}
+
+std::unique_ptr<Optimizer> make(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops,
+                                const Context* context) {
   std::vector<Parameter*> all;
   for (Parameter& p : parameters.all()) all.push_back(&p);
+  if (section.name == "muon" || section.name == "jorge") check_whole_matrices(section, parameters);
   if (section.name == "adamw") return std::make_unique<AdamW>(section, all, ops);
-  if (section.name == "adam-atan2") return std::make_unique<AdamAtan2>(section, all, ops);
+  if (section.name == "adam-atan2") return std::make_unique<AdamAtan2>(section, all, ops, context);
   if (section.name == "sgd") return std::make_unique<Sgd>(section, all, ops);
   if (section.name == "muon") return std::make_unique<Muon>(section, all, ops);
   if (section.name == "jorge") return std::make_unique<Jorge>(section, all, ops);
@@ -28,16 +43,37 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, Param
                           .hint = ""});
 }
 
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          Ops& ops) {
+  return make(section, parameters, ops, nullptr);
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          const Context& context) {
+  return make(section, parameters, context.ops, &context);
+}
+
 OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Ops& ops) {
   Tensor value(ops.device(), DType::f32, parameter.master.shape());
   ops.fill(value, 0.0f);
-  return {fmt::format("optimizer/{}/{}", kind, parameter.spec.name), parameter.spec.shape,
-          parameter.spec.shard, parameter.slab, value};
+  return {fmt::format("optimizer/{}/{}", kind, parameter.spec.name),
+          parameter.spec.shape,
+          parameter.spec.shard,
+          parameter.slab,
+          value,
+          &parameter};
+}
+
+View owned_copy(const Parameter& p) {
+  if (p.compute.dtype() == DType::f32) return {};
+  return p.compute.part(p.owned.begin - p.shard.begin, p.master.shape());
 }
 
 void update_compute_copy(const Parameter& parameter, Ops& ops) {
-  if (parameter.compute.view().data != parameter.master.view().data)
-    ops.cast(parameter.master, parameter.compute);
+  const View copy = owned_copy(parameter);
+  if (copy.data != nullptr) ops.cast(parameter.master, copy);
 }
 
 bool is_weight_matrix(const ParameterSpec& spec) {

@@ -19,8 +19,10 @@ struct OptimizerTensor {
   std::string name;  // "optimizer/m/layers.0.attention.qkv.weight"
   Shape shape;       // global
   ShardRule shard;
-  Slab slab;     // this rank's part
+  Slab slab;     // this rank's block
   Tensor value;  // f32, zero at the start unless the optimizer says otherwise
+  // Where it follows a parameter's cut: whose `owned` part of the block `value` is. Else the whole slab.
+  const Parameter* parameter = nullptr;
 };
 
 class Optimizer {
@@ -39,16 +41,22 @@ class Optimizer {
 };
 
 // The optimizer the section names, with state for every parameter of the (materialized) registry.
-// Throws UserError for a name that is not built in.
+// Throws UserError for a name that is not built in, and for one that needs whole matrices where the grid cuts
+// them.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
                                           Ops& ops);
+// The same on a grid.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          const Context& context);
 
 // Whether weight decay applies to a parameter under the rule optimizer.decay: matrices | all | none.
 bool decays(const OptimizerSection& section, const ParameterSpec& parameter);
 
 // What several optimizers need. State of a parameter's shape, zeros: "optimizer/<kind>/<parameter>".
 OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Ops& ops);
-// After an update of the master weight: brings the compute copy up to date.
+// The part of the compute copy that belongs to the master; empty (no data) where the two are one.
+View owned_copy(const Parameter& parameter);
+// After an update of the master weight: brings that part up to date.
 void update_compute_copy(const Parameter& parameter, Ops& ops);
 // Weight matrices other than embeddings and heads: what Jorge and Muon work on.
 bool is_weight_matrix(const ParameterSpec& spec);

@@ -65,6 +65,21 @@ std::vector<Key> training_keys() {
       SHOAL_KEY(parallel.z, at_least(1), "ranks", "Grid axis that splits the batch and shards the weights."),
       SHOAL_KEY(parallel.data, at_least(1), "ranks",
                 "Grid axis that splits the batch and copies the weights."),
+      SHOAL_KEY(parallel.overlap, anything(), "",
+                "Communicate while computing; false waits at once, for the same bits."),
+      SHOAL_KEY(parallel.prefetch, at_least(0), "matrices",
+                "How many weight matrices are gathered over z ahead of the one in use."),
+      SHOAL_KEY(
+          parallel.regather, anything(), "",
+          "Gather weights over z again for the backward pass; false keeps them: more memory, less to send."),
+      SHOAL_KEY(parallel.shard_optimizer, anything(), "",
+                "Split master weights and optimizer state over the data axis too; not for jorge and muon."),
+      SHOAL_KEY(parallel.bucket_mb, above(0), "MB",
+                "Gradients are summed over the data axis in buckets of this size, during the backward pass."),
+      SHOAL_KEY(
+          parallel.reproducible, anything(), "",
+          "Sum gradients in fixed point: the same bits for every z and data at the same batch.micro and "
+          "threads."),
       SHOAL_KEY(parallel.timeout, above(0), "s",
                 "A collective that takes longer ends the run and names the rank that is behind."),
       SHOAL_KEY(parallel.check_replicas, at_least(0), "steps",

@@ -127,6 +127,12 @@ struct PrecisionSection {
 
 struct ParallelSection {
   int64_t x = 1, y = 1, z = 1, data = 1;
+  bool overlap = true;            // of communication with work
+  int64_t prefetch = 1;           // matrices gathered over z ahead of the one in use
+  bool regather = true;           // gather over z again for the backward pass
+  bool shard_optimizer = false;   // over data
+  double bucket_mb = 25;          // of gradients that are summed over data together
+  bool reproducible = false;      // the same bits for every z and data
   double timeout = 600;           // seconds; of every collective of every group
   int64_t check_replicas = 1000;  // steps between comparisons of the copies that ranks hold; 0: never
 };

@@ -18,7 +18,8 @@
 
 namespace shoal {
 
-// "model/<name>" for every parameter: this rank's parts, in place.
+// "model/<name>" for every parameter: the parts that this rank owns, in place, several of a name where they
+// make no rectangle.
 std::vector<StateTensor> weight_tensors(ParameterRegistry& parameters);
 // The same for the optimizer's state, under its own names.
 std::vector<StateTensor> optimizer_tensors(Optimizer& optimizer);
@@ -29,11 +30,15 @@ void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters
 
 class Checkpoints {
  public:
-  // spec_yaml: the resolved spec, stored in each checkpoint.
-  Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml, Log& log);
+  // spec_yaml: the resolved spec, stored in each checkpoint. On a grid all functions but poll and finish are
+  // collective over the world.
+  Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml,
+              Communicator& world, Log& log);
 
   // Before the first save: creates the folder, removes what killed writers left.
-  void prepare() const { store_.prepare(); }
+  void prepare() const {
+    if (world_.rank() == 0) store_.prepare();
+  }
 
   // The newest checkpoint that is whole; damaged newer ones are reported and set aside. Throws RuntimeFailure
   // if all are damaged.
@@ -42,7 +47,7 @@ class Checkpoints {
   // Takes a snapshot and writes it in the background (checkpoint.background), or writes it at once. Throws
   // what went wrong with an earlier one.
   void save(const TrainState& state, const std::map<std::string, std::string>& strings,
-            ParameterRegistry& parameters, Optimizer& optimizer, Device& device);
+            ParameterRegistry& parameters, Optimizer& optimizer, Context& context);
   void poll() { saver_.poll(); }    // throws what went wrong in the background
   void finish() { saver_.wait(); }  // waits until everything is on disk; throws what went wrong
 
@@ -54,6 +59,7 @@ class Checkpoints {
                      Context& context);
 
  private:
+  Communicator& world_;
   bool background_;
   std::string spec_yaml_;
   Report report_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "train/batch_gradient.h"
+
 namespace shoal {
 
 namespace {
@@ -17,17 +19,26 @@ std::optional<LossSums> evaluate_rows(Decoder& model, int64_t count, int64_t seq
   std::vector<int32_t> row(size_t(seq_length) + 1);
   std::vector<int32_t> tokens(size_t(options.micro * seq_length)), targets(tokens.size());
   LossSums sums;
-  for (int64_t first = 0; first < end; first += options.micro) {
+  const int64_t step = options.micro * (options.replicas != nullptr ? options.replicas->size() : 1);
+  for (int64_t start = 0; start < end; start += step) {
     if (options.stop && options.stop()) return std::nullopt;
-    const int64_t rows = std::min(options.micro, end - first);
+    const int64_t first =
+        start + options.micro * (options.replicas != nullptr ? options.replicas->rank() : 0);
+    const int64_t filled = std::clamp<int64_t>(end - first, 0, options.micro);
+    const int64_t rows = options.replicas != nullptr ? options.micro : filled;
     for (int64_t r = 0; r < rows; ++r) {
-      read_row(first + r, row.data());
+      if (r < filled) {
+        read_row(first + r, row.data());
+      } else {
+        std::fill(row.begin(), row.end(), ignored);
+      }
       const auto at = r * seq_length;
       std::transform(row.begin(), row.end() - 1, tokens.begin() + at,
                      [](int32_t id) { return std::max(id, 0); });
       std::copy(row.begin() + 1, row.end(), targets.begin() + at);
     }
-    sums += model.evaluate(Batch{rows, seq_length, tokens.data(), targets.data(), nullptr});
+    const LossSums pass = model.evaluate(Batch{rows, seq_length, tokens.data(), targets.data(), nullptr});
+    sums += options.replicas != nullptr ? sum_in_order({pass}, *options.replicas) : pass;
   }
   return sums;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 
+#include "comm/communicator.h"
 #include "data/dataset.h"
 #include "model/decoder.h"
 
@@ -14,6 +15,9 @@ struct EvalOptions {
   int64_t micro = 8;                // rows a pass
   int64_t batches = 0;              // passes at most; 0: all
   std::function<bool()> stop = {};  // asked before each pass
+  // On a grid: the ranks that take passes in turn, all of `micro` rows, the last ones filled with ignored
+  // ones. Null: this rank alone.
+  Communicator* replicas = nullptr;
 };
 
 // Sums over the samples in order, the last pass with what is left. Nothing if it was stopped.

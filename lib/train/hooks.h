@@ -1,4 +1,4 @@
-// The hooks of every run, in the order in which they are called.
+// The hooks of every run, in the order in which they are called. The first rank alone keeps records.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace shoal {
 
-std::vector<std::unique_ptr<Hook>> standard_hooks(const RunSpec& spec);
+std::vector<std::unique_ptr<Hook>> standard_hooks(const RunSpec& spec, bool first_rank);
 
 // Whether log.every lets a step through: each multiple, the first, the last, and skipped ones.
 bool is_logged(const LogSection& log, const StepRecord& record, int64_t steps);

@@ -64,6 +64,18 @@ std::string processor_name() {
 }  // namespace
 
 RunFolder::RunFolder(const std::string& path) : path_(path) {
+  claim();
+}
+
+RunFolder::RunFolder(const std::string& path, Communicator& world) : path_(path) {
+  if (world.rank() == 0) claim();
+  int32_t holds_run = holds_run_ ? 1 : 0;
+  world.broadcast(View(&holds_run, DType::i32, {1}), 0, "run folder").wait();
+  holds_run_ = holds_run != 0;
+}
+
+void RunFolder::claim() {
+  const std::string& path = path_;
   std::error_code error;
   fs::create_directories(path, error);
   if (error) {
@@ -108,17 +120,18 @@ RunFolder::~RunFolder() {
 }
 
 void RunFolder::describe_run(const LoadedSpec& loaded, const std::string& environment) {
+  holds_run_ = true;
+  if (lock_ < 0) return;
   write_atomically(file("env.json"), environment);
   write_atomically(file("spec.yaml"), given_spec(loaded));
   write_atomically(file("resolved.yaml"), to_yaml(loaded, true));
-  holds_run_ = true;
 }
 
 std::string run_folder_path(const RunSpec& spec) {
   return spec.run.dir.empty() ? "runs/" + spec.run.name : spec.run.dir;
 }
 
-std::string environment_json(const std::string& build_report, int threads) {
+std::string environment_json(const std::string& build_report, int threads, int ranks) {
   utsname system{};
   uname(&system);
   char host[256] = "unknown";
@@ -131,7 +144,7 @@ std::string environment_json(const std::string& build_report, int threads) {
   const nlohmann::ordered_json json{
       {"started", time},
       {"hosts", {host}},
-      {"ranks", 1},
+      {"ranks", ranks},
       {"threads", threads},
       {"processor", processor_name()},
       {"cores", std::thread::hardware_concurrency()},

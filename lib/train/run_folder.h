@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "comm/communicator.h"
 #include "spec/load.h"
 
 namespace shoal {
@@ -18,6 +19,8 @@ class RunFolder {
   // Creates the folder if need be and locks it until the end of the object or the process. Throws UserError
   // if another process holds the lock, or the folder holds files but no run (no resolved.yaml).
   explicit RunFolder(const std::string& path);
+  // The same on a grid, where the first rank does it for all. Collective.
+  RunFolder(const std::string& path, Communicator& world);
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -32,6 +35,8 @@ class RunFolder {
   void describe_run(const LoadedSpec& loaded, const std::string& environment);
 
  private:
+  void claim();
+
   std::string path_;
   int lock_ = -1;
   bool holds_run_ = false;
@@ -42,6 +47,6 @@ std::string run_folder_path(const RunSpec& spec);
 
 // Facts of the machine and the process as JSON: host, processor, threads, user-given build report, start
 // time.
-std::string environment_json(const std::string& build_report, int threads);
+std::string environment_json(const std::string& build_report, int threads, int ranks = 1);
 
 }  // namespace shoal

@@ -7,6 +7,7 @@
 #include "base/philox.h"
 #include "optim/clip.h"
 #include "optim/optimizer.h"
+#include "train/batch_gradient.h"
 #include "train/build_model.h"
 #include "train/runtime.h"
 
@@ -19,12 +20,14 @@ constexpr double seconds_a_product = 0.15;
 // A training state that steps on the same random tokens again and again.
 class Stepper {
  public:
-  Stepper(const RunSpec& spec, Context& context)
+  Stepper(const RunSpec& spec, Context& context, Communicator& replicas)
       : spec_(spec),
-        ops_(context.ops),
+        context_(context),
+        rows_(spec.batch.global / replicas.size()),
         model_(build_model(spec, context)),
-        optimizer_(make_optimizer(spec.optimizer, model_->parameters(), context.ops)) {
-    const int64_t count = spec.batch.global * spec.data.seq_length;
+        optimizer_(make_optimizer(spec.optimizer, model_->parameters(), context)),
+        gradient_(*model_, context, replicas, spec) {
+    const int64_t count = rows_ * spec.data.seq_length;
     const Philox random(spec.run.seed, "bench");
     for (int64_t i = 0; i <= count; ++i) {
       const auto vocab = static_cast<uint64_t>(model_->config().vocab_size);
@@ -33,18 +36,13 @@ class Stepper {
   }
 
   void step() {
-    const int64_t T = spec_.data.seq_length, count = spec_.batch.global * T;
-    model_->parameters().clear_grads();
-    for (int64_t row = 0; row < spec_.batch.global; row += spec_.batch.micro) {
-      const int64_t rows = std::min(spec_.batch.micro, spec_.batch.global - row);
-      const int32_t* first = tokens_.data() + row * T;
-      model_->train({.rows = rows, .seq_length = T, .tokens = first, .targets = first + 1},
-                    static_cast<double>(count));
-    }
-    const double norm = gradient_norm(model_->parameters(), ops_);
+    const Batch rows{rows_, spec_.data.seq_length, tokens_.data(), tokens_.data() + 1};
+    gradient_.compute(rows, rows_ * spec_.data.seq_length);
+    const double norm = gradient_.norm();
     optimizer_->apply(++updates_, spec_.optimizer.lr, clip_scale(norm, spec_.optimizer.clip_norm));
-    ops_.weights_changed();
-    ops_.device().synchronize();
+    gather_owned(context_, model_->parameters());
+    context_.ops.weights_changed();
+    context_.device.synchronize();
   }
 
   double timed_step() {
@@ -57,9 +55,11 @@ class Stepper {
 
  private:
   const RunSpec& spec_;
-  Ops& ops_;
+  Context& context_;
+  int64_t rows_;  // of this replica
   std::unique_ptr<Decoder> model_;
   std::unique_ptr<Optimizer> optimizer_;
+  BatchGradient gradient_;
   std::vector<int32_t> tokens_;
   int64_t updates_ = 0;
 };
@@ -86,15 +86,17 @@ double StepBench::product_rate() const {
   return ideal > 0 ? flops / ideal : 0;
 }
 
-StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products) {
-  Runtime runtime(spec);
+StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products, const MpiSession* session) {
+  Runtime runtime(spec, session);
   StepBench result;
   result.tokens = static_cast<double>(spec.batch.global * spec.data.seq_length);
   {
     // A clock at every operation costs nothing beside operations of this size.
     TimedOps ops(runtime.ops());
-    Context context = make_local_context(runtime.device(), ops, runtime.context().compute, spec.run.seed);
-    Stepper stepper(spec, context);
+    const Context& grid = runtime.context();
+    Context context{runtime.device(), ops,     grid.compute, grid.seed,
+                    grid.grid,        grid.at, grid.along,   grid.parallel};
+    Stepper stepper(spec, context, runtime.replicas());
     result.model_flops = result.tokens * stepper.config().train_flops_per_token(spec.data.seq_length);
     for (int64_t i = 0; i < warmup_steps; ++i) stepper.step();
     for (int64_t i = 0; i < steps; ++i) {

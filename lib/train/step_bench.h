@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/mpi.h"
 #include "ops/timed.h"
 #include "spec/run_spec.h"
 
@@ -29,6 +30,8 @@ struct StepBench {
 
 // Steps of batch.global sequences of data.seq_length in micro-batches of batch.micro: forward, backward,
 // norm, AdamW.
-StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products);
+// On a grid collective over the ranks of the session; null: one rank.
+StepBench bench_step(const RunSpec& spec, int64_t steps, bool measure_products,
+                     const MpiSession* session = nullptr);
 
 }  // namespace shoal

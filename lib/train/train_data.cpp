@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "data/rank_rows.h"
 
 namespace shoal {
 
@@ -16,8 +17,9 @@ uint64_t data_seed(const RunSpec& spec) {
 
 }  // namespace
 
-TrainData::TrainData(const RunSpec& spec, int64_t needed_samples)
+TrainData::TrainData(const RunSpec& spec, int64_t needed_samples, int replicas, int replica)
     : global_batch_(spec.batch.global),
+      rows_(samples_of(0, spec.batch.global, spec.batch.micro, replicas, replica)),
       source_(open_split(spec, Split::train, needed_samples)),
       goldfish_(spec.loss.goldfish, data_seed(spec)) {
   if (source_ == nullptr) {
@@ -33,7 +35,9 @@ void TrainData::start(int64_t consumed, int64_t batches) {
   prefetcher_.reset();  // its thread reads the source
   const Goldfish* mask = goldfish_.enabled() ? &goldfish_ : nullptr;
   const auto make = [this, consumed, mask](int64_t n) {
-    return make_batch(*source_, consumed + n * global_batch_, global_batch_, mask);
+    std::vector<int64_t> samples = rows_;
+    for (int64_t& sample : samples) sample += consumed + n * global_batch_;
+    return make_batch(*source_, samples, mask);
   };
   prefetcher_ = std::make_unique<Prefetcher>(make, 0, batches, batches_ahead);
 }

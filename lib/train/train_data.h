@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "data/batch.h"
 #include "data/dataset.h"
@@ -14,10 +15,12 @@ namespace shoal {
 
 class TrainData {
  public:
-  // needed_samples: how far a run may get. Throws UserError if the data cannot give them.
-  TrainData(const RunSpec& spec, int64_t needed_samples);
+  // needed_samples: how far a run may get. Throws UserError if the data cannot give them. Of each global
+  // batch it takes the rows of one replica (data/rank_rows.h).
+  TrainData(const RunSpec& spec, int64_t needed_samples, int replicas = 1, int replica = 0);
 
-  // Batches of batch.global samples from sample `consumed` on, as many as `batches`, made ahead in a thread.
+  // Of batches of batch.global samples from sample `consumed` on, as many as `batches`, this
+  // replica's rows pass by pass, made ahead in a thread.
   void start(int64_t consumed, int64_t batches);
   HostBatch next() { return prefetcher_->next(); }
   double seconds_waited() const { return prefetcher_->seconds_waited(); }
@@ -27,6 +30,7 @@ class TrainData {
 
  private:
   int64_t global_batch_;
+  std::vector<int64_t> rows_;  // of a global batch
   std::unique_ptr<SampleSource> source_;
   Goldfish goldfish_;
   std::unique_ptr<Prefetcher> prefetcher_;

@@ -10,6 +10,8 @@ namespace shoal {
 TrainedModel::TrainedModel(const std::string& path, const std::vector<std::string>& overrides, Log& log) {
   CheckpointReader reader = open_checkpoint(path, [&log](const std::string& line) { log.warning(line); });
   spec_ = parse_spec(reader.info().spec_yaml, reader.path(), overrides).spec;
+  // The grid of the run that made it says nothing about this process.
+  spec_.parallel.x = spec_.parallel.y = spec_.parallel.z = spec_.parallel.data = 1;
   checkpoint_ = reader.path();
   step_ = reader.info().step;
   runtime_ = std::make_unique<Runtime>(spec_);

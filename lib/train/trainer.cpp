@@ -1,6 +1,5 @@
 #include "train/trainer.h"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -25,23 +24,26 @@ double seconds_since(Clock::time_point start) {
 
 }  // namespace
 
-Trainer::Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const std::string& build_report)
+Trainer::Trainer(const LoadedSpec& loaded, Runtime& runtime, RunFolder& folder, Log& log,
+                 const std::string& build_report)
     : loaded_(loaded),
       folder_(folder),
       log_(log),
-      runtime_(loaded.spec),
+      runtime_(runtime),
       stop_poll_(runtime_.world(), loaded.spec.run.time_limit_minutes),
       model_(build_model(loaded.spec, runtime_.context())),
-      optimizer_(make_optimizer(loaded.spec.optimizer, model_->parameters(), runtime_.ops())),
+      optimizer_(make_optimizer(loaded.spec.optimizer, model_->parameters(), runtime_.context())),
       schedule_(loaded.spec.schedule, loaded.spec.optimizer.lr, loaded.spec.run.steps),
-      data_(loaded.spec, samples_needed(loaded.spec)),
+      gradient_(*model_, runtime_.context(), runtime_.replicas(), loaded.spec),
+      data_(loaded.spec, samples_needed(loaded.spec), runtime_.replicas().size(), runtime_.replicas().rank()),
       valid_(open_split(loaded.spec, Split::valid, 0)),
-      checkpoints_(folder.checkpoints(), loaded.spec.checkpoint, to_yaml(loaded, false), log),
-      hooks_(standard_hooks(loaded.spec)) {
+      checkpoints_(folder.checkpoints(), loaded.spec.checkpoint, to_yaml(loaded, false), runtime_.world(),
+                   log),
+      hooks_(standard_hooks(loaded.spec, runtime_.first_rank())) {
   Start start = choose_start(spec(), folder_, checkpoints_, log_);
   // Nothing is written into the folder until it is clear that the run can start.
-  folder_.describe_run(loaded_, environment_json(build_report, runtime_.threads()));
-  log_.attach(folder_.file("train.log"));
+  folder_.describe_run(loaded_, environment_json(build_report, runtime_.threads(), runtime_.world().size()));
+  if (runtime_.first_rank()) log_.attach(folder_.file("train.log"));
   checkpoints_.prepare();
   log_.line(describe(model_->config(), spec().precision));
   log_.line(optimizer_->describe());
@@ -101,25 +103,20 @@ StepRecord Trainer::forward_backward() {
   const HostBatch batch = data_.next();
   record.data_seconds = data_.seconds_waited() - waited;
 
-  model_->parameters().clear_grads();
-  LossSums sums;
-  for (int64_t row = 0; row < batch.rows; row += spec().batch.micro) {
-    const auto at = row * batch.seq_length;
-    Batch part{std::min(spec().batch.micro, batch.rows - row), batch.seq_length, batch.tokens.data() + at,
-               batch.targets.data() + at, data_.masked() ? batch.weights.data() + at : nullptr};
-    sums += model_->train(part, double(std::max<int64_t>(batch.kept, 1)));
-  }
+  const Batch rows{batch.rows, batch.seq_length, batch.tokens.data(), batch.targets.data(),
+                   data_.masked() ? batch.weights.data() : nullptr};
+  const LossSums sums = gradient_.compute(rows, batch.kept);
 
   record.step = state_.step + 1;
-  record.step_tokens = batch.rows * batch.seq_length;
-  record.tokens = (state_.consumed + batch.rows) * batch.seq_length;
+  record.step_tokens = spec().batch.global * batch.seq_length;
+  record.tokens = (state_.consumed + spec().batch.global) * batch.seq_length;
   record.loss = sums.kept_loss();
   record.masked = data_.masked();
   record.loss_plain = sums.plain_loss();
   record.loss_dropped = sums.dropped_loss();
   record.kept = sums.kept_tokens;
   record.dropped = sums.dropped_tokens;
-  record.grad_norm = gradient_norm(model_->parameters(), runtime_.ops());
+  record.grad_norm = gradient_.norm();
   record.lr = schedule_.lr(state_.updates);
   return record;
 }
@@ -127,6 +124,7 @@ StepRecord Trainer::forward_backward() {
 void Trainer::apply_update(const StepRecord& record) {
   ++state_.updates;
   optimizer_->apply(state_.updates, record.lr, clip_scale(record.grad_norm, spec().optimizer.clip_norm));
+  gather_owned(runtime_.context(), model_->parameters());
   runtime_.ops().weights_changed();
 }
 
@@ -135,7 +133,7 @@ void Trainer::finish(StepRecord& record, double seconds) {
   record.tokens_per_second = double(record.step_tokens) / seconds;
   if (peak_flops_ > 0) {
     const double flops = model_->config().train_flops_per_token(spec().data.seq_length);
-    record.mfu = flops * record.tokens_per_second / peak_flops_;
+    record.mfu = flops * record.tokens_per_second / (peak_flops_ * runtime_.world().size());
   }
   record.memory_bytes = runtime_.device().memory().peak;
 }
@@ -149,8 +147,9 @@ bool Trainer::evaluate() {
   phase("eval");
   const auto begin = Clock::now();
   const int64_t micro = spec().eval.micro > 0 ? spec().eval.micro : spec().batch.micro;
-  const auto sums =
-      shoal::evaluate(*model_, *valid_, {micro, spec().eval.batches, [this] { return stop_requested(); }});
+  EvalOptions options{micro, spec().eval.batches, [this] { return stop_requested(); }};
+  if (runtime_.world().size() > 1 || spec().parallel.reproducible) options.replicas = &runtime_.replicas();
+  const auto sums = shoal::evaluate(*model_, *valid_, options);
   if (!sums) return false;
   each(&Hook::on_eval,
        EvalRecord{state_.step, "valid", sums->plain_loss(), sums->kept_tokens, seconds_since(begin)});
@@ -162,7 +161,7 @@ void Trainer::save() {
   phase("save");
   std::map<std::string, std::string> strings;
   for (const auto& hook : hooks_) hook->save_state(strings);
-  checkpoints_.save(state_, strings, model_->parameters(), *optimizer_, runtime_.device());
+  checkpoints_.save(state_, strings, model_->parameters(), *optimizer_, runtime_.context());
   each(&Hook::on_checkpoint, state_.step);
 }
 

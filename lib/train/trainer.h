@@ -13,6 +13,7 @@
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
 #include "spec/load.h"
+#include "train/batch_gradient.h"
 #include "train/checkpoints.h"
 #include "train/hook.h"
 #include "train/run_folder.h"
@@ -27,9 +28,10 @@ namespace shoal {
 class Trainer {
  public:
   // Builds model, data, optimizer and hooks; restores, forks or initialises the state as the spec says; then
-  // describes the run in its folder. Throws UserError for what cannot start. All three arguments outlive the
-  // trainer. The report is for env.json.
-  Trainer(const LoadedSpec& loaded, RunFolder& folder, Log& log, const std::string& build_report);
+  // describes the run in its folder. Throws UserError for what cannot start. All arguments but the report,
+  // which is for env.json, outlive the trainer. On a grid everything here is collective.
+  Trainer(const LoadedSpec& loaded, Runtime& runtime, RunFolder& folder, Log& log,
+          const std::string& build_report);
   ~Trainer();
 
   // A hook that is called after the standard ones; before run().
@@ -81,11 +83,12 @@ class Trainer {
   const LoadedSpec& loaded_;
   RunFolder& folder_;
   Log& log_;
-  Runtime runtime_;
+  Runtime& runtime_;
   StopPoll stop_poll_;
   std::unique_ptr<Decoder> model_;
   std::unique_ptr<Optimizer> optimizer_;
   Schedule schedule_;
+  BatchGradient gradient_;
   TrainData data_;
   std::unique_ptr<SampleSource> valid_;
   Checkpoints checkpoints_;

@@ -43,10 +43,11 @@ std::vector<std::string> TinyRun::words(const std::vector<std::string>& override
 
 ExitCode TinyRun::train(const std::vector<std::string>& overrides, std::unique_ptr<Hook> hook) const {
   const LoadedSpec loaded = parse_spec(spec_text, "tiny.yaml", words(overrides));
+  Runtime runtime(loaded.spec);
   RunFolder folder(run_folder_path(loaded.spec));
   Log log(true);
 
-  Trainer trainer(loaded, folder, log, "test");
+  Trainer trainer(loaded, runtime, folder, log, "test");
 
   if (hook != nullptr) trainer.add(std::move(hook));
   return trainer.run();
