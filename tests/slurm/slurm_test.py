@@ -3,6 +3,7 @@
 
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -11,8 +12,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from shoal_run import Shoal, losses  # noqa: E402
 from slurm_box import BoxError, SlurmBox  # noqa: E402
 
-# One rank; the jobs of several ranks differ in the grid only.
+RANKS = 2
 RUN = ["run.threads=1", "checkpoint.every=0", "log.every=1000"]
+GRID = [f"parallel.data={RANKS}", "batch.micro=2"]
 
 
 def read(path):
@@ -49,12 +51,19 @@ class Cluster:
         return tasks
 
 
+def train_here(shoal, run, *words):
+    """Trains without Slurm, on the same ranks."""
+    done = subprocess.run(["mpiexec.mpich", "-n", str(RANKS), shoal.program, "train", shoal.spec, f"run.dir={run}",
+                           *words, *RUN, *GRID], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def steps_within(seconds, shoal, folder):
     """How many steps this machine makes in that time."""
-    steps = 2000
+    steps = 1000
     begin = time.monotonic()
-    code, text = shoal.train(os.path.join(folder, "speed"), f"run.steps={steps}", *RUN)
-    assert code == 0, text
+    train_here(shoal, os.path.join(folder, "speed"), f"run.steps={steps}")
     return int(steps * seconds / (time.monotonic() - begin))
 
 
@@ -65,10 +74,9 @@ def test_warned_jobs_requeue_and_resume(cluster, machines):
     jobs = {}
     for machine in machines:
         jobs[machine] = cluster.submit(machine, [cluster.shoal.spec], "--machine", machine, "--minutes", "1", "--lead",
-                                       "50", f"run.dir={os.path.join(cluster.folder, machine)}", steps, *RUN)
+                                       "50", f"run.dir={os.path.join(cluster.folder, machine)}", steps, *RUN, *GRID)
     undisturbed = os.path.join(cluster.folder, "undisturbed")
-    code, text = cluster.shoal.train(undisturbed, steps, *RUN)
-    assert code == 0, text
+    train_here(cluster.shoal, undisturbed, steps)
 
     for machine, job in jobs.items():
         task, = cluster.must_complete(machine, job, 400)
@@ -107,6 +115,19 @@ def test_cancelled_job_stays_away(cluster):
     assert os.listdir(os.path.join(run, "ckpt")), "no checkpoint was saved"
 
 
+def test_singletons_are_refused(cluster):
+    """srun --mpi=none starts processes that each take themselves for the only one."""
+    machine = os.path.join(cluster.folder, "no-mpi.yaml")
+    with open(machine, "w", encoding="utf-8") as f:
+        f.write("scheduler: slurm\nlaunch: srun --mpi=none --cpus-per-task=@cores@\n")
+    job = cluster.submit("singletons", [cluster.shoal.spec], "--machine", machine,
+                         f"run.dir={cluster.folder}/singletons", *RUN, *GRID)
+    task, = cluster.box.wait_until_ended(job, 60)
+    said = cluster.output("singletons", job)
+    assert (task["JobState"], task["ExitCode"], task["Restarts"]) == ("FAILED", "2:0", "0"), f"{task}\n{said}"
+    assert "--mpi" in said, said
+
+
 def test_wrong_spec_fails_once(cluster):
     """An error is no reason to come back."""
     job = cluster.submit("wrong", [cluster.shoal.spec], "--machine", "one-node", "data.train=[{path: nowhere}]",
@@ -129,6 +150,7 @@ def main():
                 test_warned_jobs_requeue_and_resume(cluster, ("one-node", "one-node-mpiexec"))
                 test_array_runs_a_sweep(cluster)
                 test_cancelled_job_stays_away(cluster)
+                test_singletons_are_refused(cluster)
                 test_wrong_spec_fails_once(cluster)
         except BoxError as error:
             sys.exit(f"Slurm cannot be started, so batch jobs are untested: {error}")

@@ -19,9 +19,9 @@ class ReplicasHook final : public Hook {
     for (size_t i = 0; i < lines.size() && i < max_lines; ++i) text += "\n  " + lines[i];
     if (lines.size() > max_lines) text += fmt::format("\n  and {} more", lines.size() - max_lines);
     runtime_failure(
-        "after step {} the copies of {} weights differ between ranks; a checkpoint from before "
+        "after step {} the copies of {} weight{} differ between ranks; a checkpoint from before "
         "is the place to go on:{}",
-        record.step, lines.size(), text);
+        record.step, lines.size(), lines.size() == 1 ? "" : "s", text);
   }
 
  private:

@@ -53,7 +53,7 @@ class TraceHook final : public Hook {
     written_ = true;
     trainer.log().info("wrote {} and {}", trainer.folder().file("trace.json"),
                        trainer.folder().file("trace.csv"));
-    if (const int64_t left_out = runtime.timeline()->left_out(); left_out > 0) {
+    if (const int64_t left_out = runtime.timeline()->left_out(); left_out > 0 && runtime.first_rank()) {
       trainer.log().warn("the trace lacks its last {} spans; trace.max_spans is {}", left_out,
                          section_.max_spans);
     }
