@@ -61,7 +61,7 @@ function(shoal_mpi_test folder)
   set(environment OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0)
   foreach(ranks ${ARG_RANKS})
     add_test(NAME "${folder}: ${ranks} ranks" COMMAND mpiexec.mpich -n ${ranks} $<TARGET_FILE:test_${folder}>)
-    set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 300 PROCESSORS 2
+    set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 900 PROCESSORS 2
                                                                 ENVIRONMENT "${environment}"
                                                                 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endforeach()
