@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <map>
 
@@ -66,6 +67,9 @@ class ExactSum final : public GradientSum, private GradientSink {
       const int64_t room = p.over_z ? p.z_part * context_.size(Axis::z) : p.block_size();
       sums.high = Tensor(context_.device, DType::i64, {room}, Lifetime::lasting);
       sums.low = Tensor(context_.device, DType::i64, {room}, Lifetime::lasting);
+      // What pads the parts over z is summed too.
+      std::memset(sums.high.view().data, 0, size_t(sums.high.view().bytes()));
+      std::memset(sums.low.view().data, 0, size_t(sums.low.view().bytes()));
     }
     const auto* values = static_cast<const float*>(block.view().data);
     if (!add_fixed(values, p.block_size(), !sums.empty, sums.view())) bad_ = 1;
