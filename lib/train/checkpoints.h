@@ -18,11 +18,10 @@
 
 namespace shoal {
 
-// "model/<name>" for every parameter: the parts that this rank owns, in place, several of a name where they
-// make no rectangle.
-std::vector<StateTensor> weight_tensors(ParameterRegistry& parameters);
+// "model/<name>" for every parameter: the part that this rank owns, in place.
+std::vector<StateTensor> weight_tensors(ParameterRegistry& parameters, const Context& context);
 // The same for the optimizer's state, under its own names.
-std::vector<StateTensor> optimizer_tensors(Optimizer& optimizer);
+std::vector<StateTensor> optimizer_tensors(Optimizer& optimizer, const Context& context);
 
 // Reads the weights of a checkpoint into a model. Throws UserError if it holds other tensors than the model
 // has.
@@ -30,15 +29,13 @@ void restore_weights(CheckpointReader& checkpoint, ParameterRegistry& parameters
 
 class Checkpoints {
  public:
-  // spec_yaml: the resolved spec, stored in each checkpoint. On a grid all functions but poll and finish are
+  // spec_yaml: the resolved spec, stored in each checkpoint. Everything here but last_step is
   // collective over the world.
   Checkpoints(const std::string& folder, const CheckpointSection& section, std::string spec_yaml,
               Communicator& world, Log& log);
 
   // Before the first save: creates the folder, removes what killed writers left.
-  void prepare() const {
-    if (world_.rank() == 0) store_.prepare();
-  }
+  void prepare() const { store_.prepare(); }
 
   // The newest checkpoint that is whole; damaged newer ones are reported and set aside. Throws RuntimeFailure
   // if all are damaged.
@@ -59,7 +56,6 @@ class Checkpoints {
                      Context& context);
 
  private:
-  Communicator& world_;
   bool background_;
   std::string spec_yaml_;
   Report report_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 
 #include "base/error.h"
 
@@ -32,30 +33,18 @@ void check_not_singletons(int ranks) {
 }  // namespace
 
 int on_ranks(const std::function<int(const MpiSession*)>& work) {
-  if (!under_launcher()) {
-    check_not_singletons(1);
-    return work(nullptr);
-  }
-  const MpiSession session;
-  if (session.size() == 1) {
-    check_not_singletons(1);
-    return work(&session);
-  }
+  std::optional<MpiSession> session;
+  if (under_launcher()) session.emplace();
+  const int ranks = session ? session->size() : 1;
+  check_not_singletons(ranks);
+  if (ranks == 1) return work(session ? &*session : nullptr);
   try {
-    return work(&session);
+    return work(&*session);
   } catch (const Error& error) {
-    session.fail(int(error.code()), error.what());
+    session->fail(int(error.code()), error.what());
   } catch (const std::exception& error) {
-    session.fail(int(ExitCode::failure), error.what());
+    session->fail(int(ExitCode::failure), error.what());
   }
-}
-
-std::string text_of_first(Communicator& world, std::string text) {
-  auto size = static_cast<int64_t>(text.size());
-  world.broadcast(View(&size, DType::i64, {1}), 0, "text").wait();
-  text.resize(static_cast<size_t>(size));
-  if (size > 0) world.broadcast(View(text.data(), DType::u8, {size}), 0, "text").wait();
-  return text;
 }
 
 }  // namespace shoal

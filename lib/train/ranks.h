@@ -2,9 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <string>
 
-#include "comm/communicator.h"
 #include "comm/mpi.h"
 
 namespace shoal {
@@ -14,8 +12,5 @@ namespace shoal {
 // its exit code; with one rank it is thrown. Throws UserError where Slurm started several tasks that know
 // nothing of each other.
 int on_ranks(const std::function<int(const MpiSession*)>& work);
-
-// The first rank's text on all ranks. Collective.
-std::string text_of_first(Communicator& world, std::string text);
 
 }  // namespace shoal
