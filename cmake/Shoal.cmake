@@ -46,6 +46,20 @@ function(shoal_test folder)
   doctest_discover_tests(test_${folder} TEST_PREFIX "${folder}: " WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
 endfunction()
 
+# shoal_runs_ranks(test... [TIMEOUT seconds]): what a test that starts ranks needs: both cores, one thread a rank, and no
+# search for leaks, because the MPI library's own modules leave memory behind at the end of a process.
+function(shoal_runs_ranks)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 600)
+  endif()
+  set(environment OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0)
+  foreach(test ${ARG_UNPARSED_ARGUMENTS})
+    set_property(TEST "${test}" APPEND PROPERTY LABELS mpi)
+    set_tests_properties("${test}" PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 ENVIRONMENT "${environment}")
+  endforeach()
+endfunction()
+
 # shoal_mpi_test(folder RANKS n... [DEPS libraries...]): tests/<folder> with the rank-aware main of tests/mpi, as one
 # ctest entry for each number of ranks.
 function(shoal_mpi_test folder)
@@ -57,12 +71,9 @@ function(shoal_mpi_test folder)
   target_link_libraries(test_${folder} PRIVATE shoal_options ${ARG_DEPS} PkgConfig::mpich)
   target_include_directories(test_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(test_${folder} PRIVATE SHOAL_SOURCE_DIR=".")
-  # The MPI library's own modules leave memory behind at the end of a process.
-  set(environment OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0)
   foreach(ranks ${ARG_RANKS})
     add_test(NAME "${folder}: ${ranks} ranks" COMMAND mpiexec.mpich -n ${ranks} $<TARGET_FILE:test_${folder}>)
-    set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES LABELS mpi TIMEOUT 900 PROCESSORS 2
-                                                                ENVIRONMENT "${environment}"
-                                                                WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    shoal_runs_ranks("${folder}: ${ranks} ranks" TIMEOUT 900)
+    set_tests_properties("${folder}: ${ranks} ranks" PROPERTIES WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   endforeach()
 endfunction()
