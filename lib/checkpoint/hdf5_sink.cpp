@@ -108,8 +108,14 @@ H5FD_class_t driver_class() {
 
 Hdf5Sink::Hdf5Sink(const std::string& path) : path_(path), file_(path, O_RDWR | O_CREAT | O_TRUNC) {
   const H5FD_class_t driver = driver_class();  // HDF5 keeps a copy
+  const auto lock = lock_hdf5();
   driver_ = Hid(H5FDregister(&driver), H5FDunregister);
   SHOAL_CHECK(driver_.valid());
+}
+
+Hdf5Sink::~Hdf5Sink() {
+  const auto lock = lock_hdf5();
+  driver_.reset();
 }
 
 void Hdf5Sink::reserve(int64_t bytes) {

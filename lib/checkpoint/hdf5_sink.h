@@ -13,7 +13,10 @@ namespace shoal {
 
 class Hdf5Sink {
  public:
-  explicit Hdf5Sink(const std::string& path);  // creates or empties the file; throws RuntimeFailure
+  // Creates or empties the file; throws RuntimeFailure. Making and destroying a sink takes HDF5's lock, its
+  // other functions are called with the lock held.
+  explicit Hdf5Sink(const std::string& path);
+  ~Hdf5Sink();
   Hdf5Sink(const Hdf5Sink&) = delete;
   Hdf5Sink& operator=(const Hdf5Sink&) = delete;
 

@@ -98,7 +98,7 @@ TEST_CASE("a checkpoint is read while another one is written") {
   CheckpointSaver saver(store, never);
   saver.save_now(sample.info, sample.tensors);
   CheckpointReader reader(store.path_of(7));
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 100; ++i) {
     sample.info.step = 8 + i;
     saver.save(sample.info, sample.tensors, *device);
     reader.verify();
