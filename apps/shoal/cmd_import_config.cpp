@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
-#include <fstream>
-
-#include "base/error.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "shoal/commands.h"
 #include "spec/neox_import.h"
 
@@ -32,8 +30,7 @@ int import_config(const Invocation& given) {
     fmt::print("{}", text);
     return 0;
   }
-  std::ofstream file(output, std::ios::binary);
-  if (!(file << text) || !file.flush()) runtime_failure("{}: cannot be written", output);
+  write_whole_file(output, text);
   fmt::print("{}: {} notes at its beginning; {} keys left out\n", output, made.notes.size(),
              made.left_out.size());
   return 0;

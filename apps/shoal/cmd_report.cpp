@@ -1,9 +1,9 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 #include "report/page.h"
 #include "shoal/build_info.h"
 #include "shoal/commands.h"
@@ -29,17 +29,6 @@ report::Mark parse_mark(const std::string& text) {
   return mark;
 }
 
-// Written whole or not at all: a reader may have the previous page open.
-void write_page(const std::filesystem::path& path, const std::string& html) {
-  const std::filesystem::path part = path.string() + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << html;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, path, error);
-  if (!out || error) runtime_failure("cannot write {}", path.string());
-}
-
 int run_report(const Invocation& given) {
   std::vector<report::RunLog> runs;
   for (const auto& folder : given.all("RUN")) runs.push_back(report::read_run(folder));
@@ -51,7 +40,7 @@ int run_report(const Invocation& given) {
   const std::filesystem::path beside = std::filesystem::path(runs[0].folder) / "report.html";
   const std::filesystem::path path =
       given.text("--output", runs.size() == 1 ? beside.string() : "report.html");
-  write_page(path, report::report_page(runs, options));
+  write_whole_file(path, report::report_page(runs, options));
   std::printf("%s\n", path.c_str());
   return 0;
 }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/units.h"
+#include "base/whole_file.h"
 #include "laws/study_text.h"
 #include "report/html.h"
 #include "report/law_plots.h"
@@ -118,16 +118,6 @@ std::string form_html(const FormStudy& form) {
          "</details>\n";
 }
 
-void write_whole(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path part = path.string() + ".part";
-  std::ofstream out(part, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) std::filesystem::rename(part, path, error);
-  if (!out || error) runtime_failure("cannot write {}", path.string());
-}
-
 }  // namespace
 
 std::string law_page(const Study& study, const std::string& title, const std::string& program) {
@@ -157,10 +147,11 @@ std::string write_law_files(const Study& study, const std::filesystem::path& fol
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) runtime_failure("cannot make the folder {}: {}", folder.string(), error.message());
-  for (const XyPlot& plot : law_plots(study)) write_whole(folder / (plot.id + ".gp"), xy_plot_gnuplot(plot));
-  write_whole(folder / "advice.csv", advice_csv(study));
-  write_whole(folder / "fit.json", study_json(study));
-  write_whole(folder / "report.html", law_page(study, title, program));
+  for (const XyPlot& plot : law_plots(study))
+    write_whole_file(folder / (plot.id + ".gp"), xy_plot_gnuplot(plot));
+  write_whole_file(folder / "advice.csv", advice_csv(study));
+  write_whole_file(folder / "fit.json", study_json(study));
+  write_whole_file(folder / "report.html", law_page(study, title, program));
   return (folder / "report.html").string();
 }
 

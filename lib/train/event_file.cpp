@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "comm/hosts.h"
 
 namespace shoal {
 
@@ -119,9 +120,7 @@ EventFile::EventFile(const std::string& folder, int64_t last_step) {
     if (entry.path().filename().string().starts_with("events.out.tfevents.")) path_ = entry.path().string();
   }
   if (path_.empty()) {
-    char host[256] = "localhost";
-    gethostname(host, sizeof host - 1);
-    path_ = fmt::format("{}/events.out.tfevents.{:010d}.{}", folder, std::time(nullptr), host);
+    path_ = fmt::format("{}/events.out.tfevents.{:010d}.{}", folder, std::time(nullptr), host_name());
   }
   file_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) runtime_failure("cannot open {} for appending: {}", path_, std::strerror(errno));

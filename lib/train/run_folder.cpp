@@ -15,6 +15,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/whole_file.h"
+#include "comm/hosts.h"
 
 namespace shoal {
 
@@ -23,17 +25,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* lock_name = ".lock";
-
-void write_atomically(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part";
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(temporary, path, error);
-  if (!file || error)
-    runtime_failure("cannot write {}: {}", path, error ? error.message() : std::strerror(errno));
-}
 
 std::string read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -122,9 +113,9 @@ RunFolder::~RunFolder() {
 void RunFolder::describe_run(const LoadedSpec& loaded, const std::string& environment) {
   holds_run_ = true;
   if (lock_ < 0) return;
-  write_atomically(file("env.json"), environment);
-  write_atomically(file("spec.yaml"), given_spec(loaded));
-  write_atomically(file("resolved.yaml"), to_yaml(loaded, true));
+  write_whole_file(file("env.json"), environment);
+  write_whole_file(file("spec.yaml"), given_spec(loaded));
+  write_whole_file(file("resolved.yaml"), to_yaml(loaded, true));
 }
 
 std::string run_folder_path(const RunSpec& spec) {
@@ -134,8 +125,6 @@ std::string run_folder_path(const RunSpec& spec) {
 std::string environment_json(const std::string& build_report, int threads, int ranks) {
   utsname system{};
   uname(&system);
-  char host[256] = "unknown";
-  gethostname(host, sizeof host - 1);
   char time[32];
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -143,7 +132,7 @@ std::string environment_json(const std::string& build_report, int threads, int r
   std::strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%SZ", &utc);
   const nlohmann::ordered_json json{
       {"started", time},
-      {"hosts", {host}},
+      {"hosts", {host_name()}},
       {"ranks", ranks},
       {"threads", threads},
       {"processor", processor_name()},

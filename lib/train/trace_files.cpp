@@ -1,35 +1,27 @@
 #include "train/trace_files.h"
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <string_view>
 
-#include "base/error.h"
+#include "base/whole_file.h"
 #include "comm/hosts.h"
 
 namespace shoal {
 
 namespace {
 
-// A file that appears whole: written under another name first. Only the first rank has one.
-class WholeFile {
- public:
-  WholeFile(std::string path, bool mine) : path_(std::move(path)) {
-    if (mine) out_.open(path_ + ".part", std::ios::binary);
-  }
-  void write(std::string_view text) { out_ << text; }
-  void finish() {
-    out_.close();
-    std::error_code error;
-    if (out_) std::filesystem::rename(path_ + ".part", path_, error);
-    if (!out_ || error) runtime_failure("cannot write {}: {}", path_, std::strerror(errno));
-  }
-
- private:
-  std::string path_;
-  std::ofstream out_;
-};
+// The texts of all ranks between head and tail, in a file of the first rank's; the last one without its last
+// `cut` characters.
+void write_collected(Communicator& world, const std::string& path, std::string_view head,
+                     const std::string& mine, std::string_view tail, size_t cut) {
+  if (world.rank() > 0) return collect(world, mine, {});
+  WholeFile file(path);
+  file.write(head);
+  collect(world, mine, [&](int r, const std::string& text) {
+    file.write(std::string_view(text).substr(0, text.size() - (r + 1 == world.size() ? cut : 0)));
+  });
+  file.write(tail);
+  file.finish();
+}
 
 }  // namespace
 
@@ -37,23 +29,14 @@ void write_trace(const Timeline& timeline, Communicator& world, const Grid& grid
   const std::vector<std::string> hosts = host_names(world);
   const auto offset = clock_offset(world, hosts);
   const int rank = world.rank();
-  const bool first = rank == 0;
   const Coordinates c = coordinates_of(grid, rank);
   const std::string name = fmt::format("rank {} (x {} y {} z {} data {}) on {}", rank, c[Axis::x], c[Axis::y],
                                        c[Axis::z], c[Axis::data], hosts[static_cast<size_t>(rank)]);
 
-  WholeFile json(folder.file("trace.json"), first), csv(folder.file("trace.csv"), first);
-  json.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n");
-  collect(world, timeline.to_json(rank, name, offset), [&](int r, const std::string& events) {
-    const bool last = r + 1 == world.size();
-    json.write(std::string_view(events).substr(0, events.size() - (last ? 2 : 0)));
-  });
-  json.write("\n]}\n");
-  csv.write(Timeline::csv_heading());
-  collect(world, timeline.to_csv(rank, offset), [&](int, const std::string& rows) { csv.write(rows); });
-  if (!first) return;
-  json.finish();
-  csv.finish();
+  write_collected(world, folder.file("trace.json"), "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n",
+                  timeline.to_json(rank, name, offset), "\n]}\n", 2);
+  write_collected(world, folder.file("trace.csv"), Timeline::csv_heading(), timeline.to_csv(rank, offset), "",
+                  0);
 }
 
 }  // namespace shoal
