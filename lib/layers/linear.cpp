@@ -25,10 +25,6 @@ Parameter* add_bias(ParameterRegistry& registry, const Linear::Spec& spec) {
   return &registry.add(std::move(bias));
 }
 
-View flat(const View& view) {
-  return view.reshape({view.numel()});
-}
-
 }  // namespace
 
 Linear::Linear(ParameterRegistry& registry, const Spec& spec)

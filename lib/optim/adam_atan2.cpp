@@ -9,17 +9,9 @@
 #include "optim/clip.h"
 
 namespace shoal {
-namespace {
-
-View flat(const Tensor& tensor) {
-  return tensor.view().reshape({tensor.numel()});
-}
-
-}  // namespace
-
-AdamAtan2::AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops,
-                     const Context* context)
-    : section_(section), parameters_(std::move(parameters)), ops_(ops), context_(context) {
+AdamAtan2::AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters,
+                     const Context& context)
+    : section_(section), parameters_(std::move(parameters)), ops_(context.ops), context_(context) {
   for (const Parameter* p : parameters_) {
     for (const char* moment : {"m", "v"}) state_.push_back(make_state(moment, *p, ops_));
   }
@@ -56,19 +48,18 @@ void AdamAtan2::apply(int64_t update, double lr, double gradient_scale) {
   std::vector<double> squares(parameters_.size(), 0.0);  // of g / sqrt(v), summed over each tensor
   if (section_.clip_updates) {
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      if (context_ == nullptr || counts_here(*parameters_[i], *context_)) {
+      if (counts_here(*parameters_[i], context_)) {
         squares[i] = ops_.adam_relative_squares(arguments(i, update, gradient_scale));
       }
     }
-    if (context_ != nullptr)
-      sum_where_cut(View(squares.data(), DType::f64, {int64_t(squares.size())}), *context_);
+    sum_where_cut(View(squares.data(), DType::f64, {int64_t(squares.size())}), context_);
   }
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const Parameter& p = *parameters_[i];
     AdamwArgs args = arguments(i, update, gradient_scale);
     args.lr = lr;
     args.correction1 *= std::max(1.0, std::sqrt(squares[i] / double(p.spec.shape.numel())));
-    if (const View copy = owned_copy(p); copy.data != nullptr) args.copy = copy.reshape({copy.numel()});
+    if (const View copy = owned_copy(p); copy.data != nullptr) args.copy = flat(copy);
     ops_.adamw(args);
   }
 }

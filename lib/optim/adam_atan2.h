@@ -17,9 +17,8 @@ namespace shoal {
 
 class AdamAtan2 final : public Optimizer {
  public:
-  // context: the grid whose ranks hold the parts of each tensor; null: this rank holds all.
-  AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops,
-            const Context* context = nullptr);
+  // The context must outlive it.
+  AdamAtan2(const OptimizerSection& section, std::vector<Parameter*> parameters, const Context& context);
 
   void apply(int64_t update, double lr, double gradient_scale) override;
   std::vector<OptimizerTensor>& state() override { return state_; }
@@ -31,7 +30,7 @@ class AdamAtan2 final : public Optimizer {
   OptimizerSection section_;
   std::vector<Parameter*> parameters_;
   Ops& ops_;
-  const Context* context_;
+  const Context& context_;
   std::vector<OptimizerTensor> state_;  // "optimizer/m/<parameter>", "optimizer/v/<parameter>", in turn
 };
 

@@ -7,14 +7,6 @@
 
 namespace shoal {
 
-namespace {
-
-View flat(const Tensor& tensor) {
-  return tensor.view().reshape({tensor.numel()});
-}
-
-}  // namespace
-
 AdamW::AdamW(const OptimizerSection& section, std::vector<Parameter*> parameters, Ops& ops)
     : section_(section), parameters_(std::move(parameters)), ops_(ops) {
   for (const Parameter* p : parameters_) {
@@ -43,7 +35,7 @@ void AdamW::apply(int64_t update, double lr, double gradient_scale) {
     args.m = flat(m);
     args.v = flat(v);
     const View copy = owned_copy(p);
-    args.copy = copy.data != nullptr ? copy.reshape({copy.numel()}) : View();
+    args.copy = copy.data != nullptr ? flat(copy) : View();
     args.weight_decay = decays(section_, p.spec) ? section_.weight_decay : 0.0;
     ops_.adamw(args);
   }

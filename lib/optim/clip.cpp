@@ -5,18 +5,10 @@
 
 namespace shoal {
 
-double gradient_norm(const ParameterRegistry& parameters, Ops& ops) {
-  double sum = 0;
-  for (const Parameter& p : parameters.all()) {
-    // One that no backward has reached is zero.
-    if (p.grad.defined()) sum += ops.sum_squares(p.grad);
-  }
-  return std::sqrt(sum);
-}
-
 double gradient_norm(const ParameterRegistry& parameters, const Context& context) {
   double sum = 0;
   for (const Parameter& p : parameters.all()) {
+    // One that no backward has reached is zero.
     if (p.grad.defined() && counts_here(p, context)) sum += context.ops.sum_squares(p.grad);
   }
   sum_where_cut(View(&sum, DType::f64, {1}), context);

@@ -7,10 +7,9 @@
 
 namespace shoal {
 
-// The L2 norm over the gradients of all parameters. Each parameter's sum of squares is an f64; they are added
-// in the registry's order, so that the result depends on nothing else.
-double gradient_norm(const ParameterRegistry& parameters, Ops& ops);
-// The same on a grid, each part of each parameter counted once. Collective; all ranks get the same bits.
+// The L2 norm over the gradients of all parameters, on a grid each part of each counted once. Each
+// parameter's sum of squares is an f64; they are added in the registry's order, so that the result depends on
+// nothing else. Collective; all ranks get the same bits.
 double gradient_norm(const ParameterRegistry& parameters, const Context& context);
 
 // Of the ranks that own the same part of a parameter one counts it: the first along each axis that does not

@@ -107,7 +107,6 @@ double Jorge::graft_norm(const Matrix& matrix, const View& gradient, int64_t upd
   // AdamW's step with rate 1 from a weight of zero is minus Adam's update.
   const View step = scratch(0, gradient.dim(0), gradient.dim(1));
   ops_.fill(step, 0.0f);
-  const auto flat = [](const View& view) { return view.reshape({view.numel()}); };
   AdamwArgs args{.param = flat(step),
                  .grad = flat(gradient),
                  .m = flat(matrix.graft_m),

@@ -26,13 +26,16 @@ void check_whole_matrices(const OptimizerSection& section, const ParameterRegist
   }
 }
 
-std::unique_ptr<Optimizer> make(const OptimizerSection& section, ParameterRegistry& parameters, Ops& ops,
-                                const Context* context) {
+}  // namespace
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
+                                          const Context& context) {
+  Ops& ops = context.ops;
   std::vector<Parameter*> all;
   for (Parameter& p : parameters.all()) all.push_back(&p);
   if (section.name == "muon" || section.name == "jorge") check_whole_matrices(section, parameters);
   if (section.name == "adamw") return std::make_unique<AdamW>(section, all, ops);
-  if (section.name == "adam-atan2") return std::make_unique<AdamAtan2>(section, all, ops, context);
+  if (section.name == "adam-atan2") return std::make_unique<AdamAtan2>(section, all, context);
   if (section.name == "sgd") return std::make_unique<Sgd>(section, all, ops);
   if (section.name == "muon") return std::make_unique<Muon>(section, all, ops);
   if (section.name == "jorge") return std::make_unique<Jorge>(section, all, ops);
@@ -41,18 +44,6 @@ std::unique_ptr<Optimizer> make(const OptimizerSection& section, ParameterRegist
                           .value = section.name,
                           .allowed = "adamw, adam-atan2, jorge, muon, sgd",
                           .hint = ""});
-}
-
-}  // namespace
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
-                                          Ops& ops) {
-  return make(section, parameters, ops, nullptr);
-}
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
-                                          const Context& context) {
-  return make(section, parameters, context.ops, &context);
 }
 
 OptimizerTensor make_state(std::string_view kind, const Parameter& parameter, Ops& ops) {

@@ -44,9 +44,6 @@ class Optimizer {
 // Throws UserError for a name that is not built in, and for one that needs whole matrices where the grid cuts
 // them.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
-                                          Ops& ops);
-// The same on a grid.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerSection& section, ParameterRegistry& parameters,
                                           const Context& context);
 
 // Whether weight decay applies to a parameter under the rule optimizer.decay: matrices | all | none.

@@ -78,4 +78,9 @@ struct View {
   View slice(int dim, int64_t begin, int64_t count) const;  // narrows one dim
 };
 
+// The same elements in one dim; contiguous views only.
+inline View flat(const View& view) {
+  return view.reshape({view.numel()});
+}
+
 }  // namespace shoal

@@ -15,7 +15,7 @@ std::vector<double> train(Device& device, Ops& ops, const ModelConfig& config, D
   Decoder model(config, context, {});
   model.materialize();
   OptimizerSection section;
-  const auto optimizer = make_optimizer(section, model.parameters(), ops);
+  const auto optimizer = make_optimizer(section, model.parameters(), context);
   const TestBatch batch(2, 9, config.vocab_size);
   std::vector<double> losses;
   for (int step = 1; step <= steps; ++step) {

@@ -25,7 +25,7 @@ TEST_CASE("50 steps of AdamW with clipping follow PyTorch's losses and weights")
   hyper.at("eps").get_to(section.eps);
   hyper.at("weight_decay").get_to(section.weight_decay);
   hyper.at("clip_norm").get_to(section.clip_norm);
-  const auto optimizer = make_optimizer(section, model.parameters(), *ops);
+  const auto optimizer = make_optimizer(section, model.parameters(), context);
 
   const auto data = golden.ints("data");
   const auto lr = golden.doubles("lr"), losses = golden.doubles("losses"), norms = golden.doubles("norms");
@@ -39,7 +39,7 @@ TEST_CASE("50 steps of AdamW with clipping follow PyTorch's losses and weights")
     }
     model.parameters().clear_grads();
     const LossSums sums = model.train({B, T, tokens.data(), targets.data(), nullptr}, B * T);
-    const double norm = gradient_norm(model.parameters(), *ops);
+    const double norm = gradient_norm(model.parameters(), context);
     optimizer->apply(int64_t(step) + 1, lr[step], clip_scale(norm, section.clip_norm));
     ops->weights_changed();
     CAPTURE(step);

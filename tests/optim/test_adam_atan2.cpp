@@ -48,7 +48,7 @@ TEST_CASE("adam-atan2 follows the published rules in double precision, through a
     section.clip_updates = clip;
     section.weight_decay = 0.2;
     Fixture f;
-    const auto optimizer = make_optimizer(section, f.registry, *f.ops);
+    const auto optimizer = make_optimizer(section, f.registry, f.context);
     std::vector<double> weight = f.weight(), m(35), v(35);
     double most = 0;
     for (int t = 1; t <= 30; ++t) {
@@ -82,7 +82,7 @@ TEST_CASE("adam-atan2 does not see the scale of the gradient") {
     OptimizerSection section;
     section.name = "adam-atan2";
     Fixture f;
-    const auto optimizer = make_optimizer(section, f.registry, *f.ops);
+    const auto optimizer = make_optimizer(section, f.registry, f.context);
     for (int t = 1; t <= 10; ++t) {
       f.set_gradients(t, size);
       optimizer->apply(t, 0.01, 1.0);
@@ -97,7 +97,7 @@ TEST_CASE("adam-atan2 leaves what has no gradient where it is, and keeps the com
   section.name = "adam-atan2";
   section.weight_decay = 0;
   Fixture f(DType::bf16);
-  const auto optimizer = make_optimizer(section, f.registry, *f.ops);
+  const auto optimizer = make_optimizer(section, f.registry, f.context);
   const auto before = f.weight();
   f.set_gradients(1, 0.0);
   optimizer->apply(1, 0.1, 1.0);

@@ -60,7 +60,7 @@ TEST_CASE("AdamW follows the published algorithm in double precision") {
   for (const char* rule : {"matrices", "all", "none"}) {
     section.decay = rule;
     Fixture f(DType::f32);
-    const auto optimizer = make_optimizer(section, f.registry, *f.ops);
+    const auto optimizer = make_optimizer(section, f.registry, f.context);
     std::vector<std::vector<Element>> expected;
     for (const Parameter& p : f.registry.all()) {
       auto& elements = expected.emplace_back();
@@ -87,7 +87,7 @@ TEST_CASE("AdamW follows the published algorithm in double precision") {
 TEST_CASE("AdamW writes the bf16 copy of matrices") {
   Fixture f(DType::bf16);
   OptimizerSection section;
-  const auto optimizer = make_optimizer(section, f.registry, *f.ops);
+  const auto optimizer = make_optimizer(section, f.registry, f.context);
   f.set_gradients(1);
   optimizer->apply(1, 0.1, 1.0);
   const Parameter& matrix = *f.registry.find("matrix");
@@ -99,12 +99,12 @@ TEST_CASE("AdamW writes the bf16 copy of matrices") {
 
 TEST_CASE("a parameter that no backward has reached counts as a zero gradient") {
   Fixture f(DType::f32);
-  const auto optimizer = make_optimizer(OptimizerSection{}, f.registry, *f.ops);
+  const auto optimizer = make_optimizer(OptimizerSection{}, f.registry, f.context);
   f.set_gradients(1);
   Parameter& bias = *f.registry.find("bias");
   bias.grad.reset();
   const std::vector<float> before(bias.master.view().as<float>(), bias.master.view().as<float>() + 5);
-  const double norm = gradient_norm(f.registry, *f.ops);
+  const double norm = gradient_norm(f.registry, f.context);
   optimizer->apply(1, 0.1, 1.0);
   for (size_t i = 0; i < 5; ++i) CHECK(bias.master.view().as<float>()[i] == before[i]);
   double sum = 0;
@@ -116,7 +116,7 @@ TEST_CASE("a parameter that no backward has reached counts as a zero gradient") 
 
 TEST_CASE("optimizer state carries names, shapes and shard rules of the parameters") {
   Fixture f(DType::f32);
-  const auto optimizer = make_optimizer(OptimizerSection{}, f.registry, *f.ops);
+  const auto optimizer = make_optimizer(OptimizerSection{}, f.registry, f.context);
   REQUIRE(optimizer->state().size() == 4);
   CHECK(optimizer->state()[0].name == "optimizer/m/matrix");
   CHECK(optimizer->state()[3].name == "optimizer/v/bias");
@@ -137,5 +137,5 @@ TEST_CASE("an unknown optimizer is refused with the names there are") {
   Fixture f(DType::f32);
   OptimizerSection section;
   section.name = "adam";
-  CHECK_THROWS_WITH_AS(make_optimizer(section, f.registry, *f.ops), doctest::Contains("adamw"), UserError);
+  CHECK_THROWS_WITH_AS(make_optimizer(section, f.registry, f.context), doctest::Contains("adamw"), UserError);
 }

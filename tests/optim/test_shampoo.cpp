@@ -153,7 +153,7 @@ struct Trained {
     spec.matrix = true;
     p = &registry.add(spec);
     registry.materialize(context);
-    optimizer = make_optimizer(section, registry, *ops);
+    optimizer = make_optimizer(section, registry, context);
   }
   Dense weight() const {
     Dense w(rows, columns);

@@ -25,7 +25,7 @@ Measured run_step(const RunSpec& spec, const ModelConfig& config) {
       make_local_context(*device, *ops, spec.precision.compute == "bf16" ? DType::bf16 : DType::f32, 1);
   Decoder model(config, context, {.recompute = spec.precision.recompute});
   model.materialize();
-  const auto optimizer = make_optimizer(spec.optimizer, model.parameters(), *ops);
+  const auto optimizer = make_optimizer(spec.optimizer, model.parameters(), context);
   model.parameters().clear_grads();
   std::vector<int32_t> tokens(size_t(spec.batch.micro * spec.data.seq_length));
   std::iota(tokens.begin(), tokens.end(), 0);
