@@ -29,63 +29,17 @@ void norm_kernel(Device& device, const NormArgs& args) {
 }
 
 template <typename T, bool centred>
-struct NormGradRow {
-  const T *x, *dy;
-  T* dx;
-  const float* gain;
-  float mean, rstd;
-  int64_t columns;
-
-  SHOAL_INLINE float normalised(int64_t j) const { return (load(x[j]) - mean) * rstd; }
-
-  // Adds to dweight and dbias, then writes (or adds) dx = rstd (g - mean(g) - n mean(g n)), with n the
-  // normalised x and g = dy * gain; RMSNorm has no mean(g).
-  template <bool accumulate>
-  void run(float* dweight, float* dbias) const {
-    float plain = 0.0f, projected = 0.0f;
-#pragma omp simd reduction(+ : plain, projected)
-    for (int64_t j = 0; j < columns; ++j) {
-      const float gradient = load(dy[j]), n = normalised(j);
-      dweight[j] += gradient * n;
-      dbias[j] += gradient;
-      plain += gradient * gain[j];
-      projected += gradient * gain[j] * n;
-    }
-    plain = centred ? plain / float(columns) : 0.0f;
-    projected /= float(columns);
-#pragma omp simd
-    for (int64_t j = 0; j < columns; ++j) {
-      const float value = rstd * (load(dy[j]) * gain[j] - plain - normalised(j) * projected);
-      store(dx + j, accumulate ? load(dx[j]) + value : value);
-    }
-  }
-};
-
-template <typename T, bool centred>
 void norm_grad_kernel(Device& device, const NormGradArgs& args) {
-  const int64_t rows = args.x.dim(0), columns = args.x.dim(1);
   const Affine affine(device, args.weight, {}, args.unit_offset);
-  const ColumnSums sums(device, rows, 2 * columns);  // of weight, then of bias
-  parallel_for(sums.blocks(), rows * columns, [&](int64_t block) {
-    const int64_t begin = block * ColumnSums::block_rows,
-                  end = std::min(begin + ColumnSums::block_rows, rows);
-    float* const dweight = sums.block(block);
-    float* const dbias = dweight + columns;
-    std::fill_n(dweight, 2 * columns, 0.0f);
-    for (int64_t i = begin; i < end; ++i) {
-      const NormGradRow<T, centred> kernel{.x = row<T>(args.x, i),
-                                           .dy = row<T>(args.dy, i),
-                                           .dx = row<T>(args.dx, i),
-                                           .gain = affine.gain,
-                                           .mean = centred ? args.mean.as<float>()[i] : 0.0f,
-                                           .rstd = args.rstd.as<float>()[i],
-                                           .columns = columns};
-      args.accumulate_dx ? kernel.template run<true>(dweight, dbias)
-                         : kernel.template run<false>(dweight, dbias);
-    }
+  with_column_sums(device, args, [&](int64_t i, float* dweight, float* dbias) {
+    NormGradRow<T> kernel = norm_grad_row<T>(args, i, affine.gain);
+    if (!centred) kernel.mean = 0.0f;
+    auto [plain, projected] = kernel.sums(dweight, dbias);
+    plain = centred ? plain / float(kernel.columns) : 0.0f;
+    projected /= float(kernel.columns);
+    args.accumulate_dx ? kernel.template apply<true>({plain, projected})
+                       : kernel.template apply<false>({plain, projected});
   });
-  if (args.dweight.defined()) sums.add_to(args.dweight);
-  if (args.dbias.defined()) sums.add_to(args.dbias, columns);
 }
 
 }  // namespace

@@ -40,54 +40,24 @@ void apply_kernel(Device& device, const NormArgs& args) {
 
 template <typename T>
 void grad_sums_kernel(Device& device, const NormGradArgs& args) {
-  const int64_t rows = args.x.dim(0), columns = args.x.dim(1);
   const Affine affine(device, args.weight, {}, args.unit_offset);
-  const float* const gain = affine.gain;
-  const ColumnSums sums(device, rows, 2 * columns);  // of weight, then of bias
-  parallel_for(sums.blocks(), rows * columns, [&](int64_t block) {
-    const int64_t begin = block * ColumnSums::block_rows,
-                  end = std::min(begin + ColumnSums::block_rows, rows);
-    float* const dweight = sums.block(block);
-    float* const dbias = dweight + columns;
-    std::fill_n(dweight, 2 * columns, 0.0f);
-    for (int64_t i = begin; i < end; ++i) {
-      const T *const x = row<T>(args.x, i), *const dy = row<T>(args.dy, i);
-      const float mean = mean_of(args.mean, i), rstd = args.rstd.as<float>()[i];
-      float plain = 0.0f, projected = 0.0f;
-#pragma omp simd reduction(+ : plain, projected)
-      for (int64_t j = 0; j < columns; ++j) {
-        const float gradient = load(dy[j]), n = (load(x[j]) - mean) * rstd;
-        dweight[j] += gradient * n;
-        dbias[j] += gradient;
-        plain += gradient * gain[j];
-        projected += gradient * gain[j] * n;
-      }
-      float* const out = row<float>(args.sums, i);
-      out[0] = plain;
-      out[1] = projected;
-    }
+  with_column_sums(device, args, [&](int64_t i, float* dweight, float* dbias) {
+    const auto sums = norm_grad_row<T>(args, i, affine.gain).sums(dweight, dbias);
+    float* const out = row<float>(args.sums, i);
+    out[0] = sums.plain;
+    out[1] = sums.projected;
   });
-  if (args.dweight.defined()) sums.add_to(args.dweight);
-  if (args.dbias.defined()) sums.add_to(args.dbias, columns);
 }
 
 template <typename T, bool accumulate>
 void grad_apply_kernel(Device& device, const NormGradArgs& args) {
   const int64_t rows = args.x.dim(0), columns = args.x.dim(1);
   const Affine affine(device, args.weight, {}, args.unit_offset);
-  const float* const gain = affine.gain;
   parallel_for(rows, rows * columns, [&](int64_t i) {
-    const T *const x = row<T>(args.x, i), *const dy = row<T>(args.dy, i);
-    T* const dx = row<T>(args.dx, i);
-    const float mean = mean_of(args.mean, i), rstd = args.rstd.as<float>()[i];
     const float* const sums = row<float>(args.sums, i);
     const float plain = args.mean.defined() ? sums[0] / float(args.all_columns) : 0.0f;
-    const float projected = sums[1] / float(args.all_columns);
-#pragma omp simd
-    for (int64_t j = 0; j < columns; ++j) {
-      const float value = rstd * (load(dy[j]) * gain[j] - plain - (load(x[j]) - mean) * rstd * projected);
-      store(dx + j, accumulate ? load(dx[j]) + value : value);
-    }
+    norm_grad_row<T>(args, i, affine.gain)
+        .template apply<accumulate>({plain, sums[1] / float(args.all_columns)});
   });
 }
 
