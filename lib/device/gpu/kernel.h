@@ -6,10 +6,8 @@
 // launch().
 #pragma once
 
-#if defined(__CUDACC__)
-#include "device/gpu/kernel_cuda.h"
-#elif defined(__HIPCC__)
-#include "device/gpu/kernel_hip.h"
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#include "device/gpu/kernel_native.h"
 #else
 #include "device/gpu/emulated/kernel_emulated.h"
 #endif
