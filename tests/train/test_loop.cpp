@@ -9,6 +9,7 @@
 #include "train/trainer.h"
 
 using namespace shoal;
+using test::StopAfter;
 using test::TinyRun;
 
 namespace {
@@ -37,18 +38,6 @@ class Recorder final : public Hook {
 
  private:
   std::string& calls_;
-};
-
-// Asks to stop after a step, as a signal would.
-class StopAfter final : public Hook {
- public:
-  explicit StopAfter(int64_t step) : step_(step) {}
-  void after_step(Trainer& trainer, const StepRecord& record) override {
-    if (record.step == step_) trainer.stop(ExitCode::stopped);
-  }
-
- private:
-  int64_t step_;
 };
 
 // Breaks a weight before a step, the first few times that it comes.

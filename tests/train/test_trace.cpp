@@ -13,6 +13,7 @@
 
 using namespace shoal;
 using nlohmann::json;
+using test::StopAfter;
 using test::TinyRun;
 
 namespace {
@@ -27,17 +28,6 @@ std::string read(const std::string& path) {
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-class StopAfter final : public Hook {
- public:
-  explicit StopAfter(int64_t step) : step_(step) {}
-  void after_step(Trainer& trainer, const StepRecord& record) override {
-    if (record.step == step_) trainer.stop(ExitCode::stopped);
-  }
-
- private:
-  int64_t step_;
-};
 
 // How often each span is there; all of them nest, in the JSON and in the CSV alike.
 std::map<std::string, int> checked_spans(const TinyRun& run) {

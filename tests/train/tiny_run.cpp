@@ -74,4 +74,8 @@ std::map<std::string, std::string> TinyRun::checkpoint(int64_t step, const std::
   return content;
 }
 
+void StopAfter::after_step(Trainer& trainer, const StepRecord& record) {
+  if (record.step == step_) trainer.stop(ExitCode::stopped);
+}
+
 }  // namespace shoal::test

@@ -32,4 +32,14 @@ class TinyRun {
   TempFolder folder_;
 };
 
+// Asks to stop after a step, as a signal would.
+class StopAfter final : public Hook {
+ public:
+  explicit StopAfter(int64_t step) : step_(step) {}
+  void after_step(Trainer& trainer, const StepRecord& record) override;
+
+ private:
+  int64_t step_;
+};
+
 }  // namespace shoal::test
