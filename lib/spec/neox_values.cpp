@@ -60,6 +60,15 @@ YamlNode read_file(const std::string& file) {
   }
 }
 
+template <typename T>
+std::optional<T> parsed(const NeoxValue* value, std::optional<T> (*parse)(const std::string&),
+                        const std::string& allowed) {
+  if (value == nullptr) return std::nullopt;
+  const std::optional<T> result = parse(value->node.text);
+  if (!result) bad_neox_value(*value, "wrong value", allowed);
+  return result;
+}
+
 }  // namespace
 
 void NeoxValues::add(const std::string& file) {
@@ -78,27 +87,13 @@ const NeoxValue* NeoxValues::take(const std::string& name) {
 }
 
 std::optional<int64_t> NeoxValues::integer(const std::string& name) {
-  const NeoxValue* value = take(name);
-  if (value == nullptr) return std::nullopt;
-  const auto number = parse_integer(value->node.text);
-  if (!number) bad_neox_value(*value, "wrong value", "an integer");
-  return number;
+  return parsed(take(name), parse_integer, "an integer");
 }
-
 std::optional<double> NeoxValues::number(const std::string& name) {
-  const NeoxValue* value = take(name);
-  if (value == nullptr) return std::nullopt;
-  const auto number = parse_number(value->node.text);
-  if (!number) bad_neox_value(*value, "wrong value", "a number");
-  return number;
+  return parsed(take(name), parse_number, "a number");
 }
-
 std::optional<bool> NeoxValues::truth(const std::string& name) {
-  const NeoxValue* value = take(name);
-  if (value == nullptr) return std::nullopt;
-  const auto truth = parse_truth(value->node.text);
-  if (!truth) bad_neox_value(*value, "wrong value", "true or false");
-  return truth;
+  return parsed(take(name), parse_truth, "true or false");
 }
 
 std::vector<std::string> NeoxValues::unused() const {
