@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
 #include "base/units.h"
+#include "base/whole_file.h"
 #include "model/estimate.h"
 #include "shoal/commands.h"
 #include "shoal/spec_words.h"
@@ -73,8 +73,7 @@ int collect(const Invocation& given) {
                                               .every_evaluation = given.has("--every-evaluation"),
                                               .partial = given.has("--partial")});
   const std::string path = given.text("--output", sweep.dir + "/table.csv");
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << csv) || !file.flush()) runtime_failure("{}: cannot be written", path);
+  write_whole_file(path, csv);
   fmt::print("{}\n", path);
   return 0;
 }

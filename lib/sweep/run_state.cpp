@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/whole_file.h"
 #include "report/run_log.h"
 
 namespace shoal {
@@ -52,8 +53,7 @@ std::string folder_of(const Sweep& sweep, const SweepRun& run) {
 
 std::string write_spec(const Sweep& sweep, const SweepRun& run) {
   const std::string path = fmt::format("{}/notes/{}.yaml", sweep.dir, run.name);
-  std::ofstream file(path, std::ios::binary);
-  if (!(file << to_yaml(run.loaded, false)) || !file.flush()) runtime_failure("{}: cannot be written", path);
+  write_whole_file(path, to_yaml(run.loaded, false));
   return path;
 }
 
@@ -71,16 +71,10 @@ RunState state_of(const Sweep& sweep, const SweepRun& run) {
 }
 
 void note_exit(const Sweep& sweep, const SweepRun& run, int exit_code) {
-  const std::string path = note_path(sweep, run), temporary = path + ".part";
-  std::ofstream file(temporary);
-  file << nlohmann::json{{"exit_code", exit_code},
-                         {"reason", exit_code == 0 ? "" : last_line(log_path(sweep, run))},
-                         {"spec", to_yaml(run.loaded, false)}}
-              .dump();
-  file.close();
-  std::error_code error;
-  if (file) std::filesystem::rename(temporary, path, error);
-  if (!file || error) runtime_failure("{}: cannot be written", path);
+  const nlohmann::json note{{"exit_code", exit_code},
+                            {"reason", exit_code == 0 ? "" : last_line(log_path(sweep, run))},
+                            {"spec", to_yaml(run.loaded, false)}};
+  write_whole_file(note_path(sweep, run), note.dump());
 }
 
 bool can_start(const SweepRun& run) {

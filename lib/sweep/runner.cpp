@@ -30,11 +30,6 @@ int cores_here() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// For estimates: a usual vocabulary where the spec leaves it to the tokenizer, which is not opened here.
-ModelConfig estimated_model(const RunSpec& spec) {
-  return resolve_model(spec.model, spec.model.vocab_size > 0 ? 0 : 50000);
-}
-
 double memory_of(const SweepRun& run) {
   const RunSpec& spec = run.loaded.spec;
   return estimate_memory(spec, estimated_model(spec)).total() + 150e6;  // and the program itself

@@ -6,11 +6,18 @@
 #include <numeric>
 #include <set>
 
+#include "checkpoint/store.h"
 #include "spec/read_file.h"
 #include "sweep/sweep_axes.h"
 
 namespace shoal {
 namespace {
+
+std::vector<std::string> words_of(const std::vector<std::pair<std::string, std::string>>& values) {
+  std::vector<std::string> words;
+  for (const auto& [key, value] : values) words.push_back(key + "=" + value);
+  return words;
+}
 
 class Expander {
  public:
@@ -34,6 +41,7 @@ class Expander {
   }
 
   Sweep expand() {
+    if (axes_.window) keep_shapes_within(*axes_.window);
     check_size();
     std::vector<size_t> at(axes_.axes.size(), 0);
     for (bool more = true; more;) {
@@ -64,6 +72,17 @@ class Expander {
     for (const std::string& word : overrides_) reader.add_override(word);
     for (const std::string& word : words) reader.add_override(word);
     return reader.finish(inputs);
+  }
+
+  void keep_shapes_within(const SweepWindow& window) {
+    SweepAxis& shapes = axes_.axes[window.axis];
+    std::erase_if(shapes, [&](const SweepPoint& shape) {
+      const RunSpec spec = load(words_of(shape.values), Inputs::unchecked).spec;
+      const auto parameters = double(estimated_model(spec).non_embedding_parameters());
+      return parameters < window.low || parameters > window.high;
+    });
+    if (shapes.empty())
+      throw UserError(Problem{"no shape has a parameter count in the window", window.where, "", ""});
   }
 
   void check_size() const {
@@ -99,8 +118,7 @@ class Expander {
       for (const auto& value : point.values) run.varied.push_back(value);
     }
     if (run.name.empty()) run.name = "base";
-    std::vector<std::string> words;
-    for (const auto& [key, value] : run.varied) words.push_back(key + "=" + value);
+    std::vector<std::string> words = words_of(run.varied);
     if (!axes_.lr_rule.empty()) {
       const ModelSection model = load(words, Inputs::unchecked).spec.model;
       const double depth = axes_.lr_rule == "gemstones" ? std::sqrt(double(model.num_layers)) : 1.0;
@@ -116,10 +134,6 @@ class Expander {
     }
     run.words = placed(std::move(words), run.name);
     run.loaded = load(run.words, inputs_);
-    if (axes_.has_shapes && run.loaded.spec.model.family != "gpt-neox")
-      throw UserError(Problem{"sweep.shapes counts the parameters of gpt-neox", files_.front(),
-                              "model.family: " + run.loaded.spec.model.family, "model.family: gpt-neox",
-                              "name the shapes with pairs"});
     const int parent = int(sweep_.runs.size());
     sweep_.runs.push_back(std::move(run));
     if (axes_.cooldowns) add_cooldowns(parent, shared);
@@ -131,6 +145,7 @@ class Expander {
     if (spec.schedule.name != "constant")
       throw UserError(Problem{"cooldowns branch off from a constant rate", files_.front(),
                               "schedule.name: " + spec.schedule.name, "schedule.name: constant"});
+    const CheckpointStore checkpoints(spec.run.dir + "/ckpt", {});
     std::vector<SweepRun> children;
     for (const int64_t mark : axes_.cooldowns->marks) {
       if (mark > spec.run.steps)
@@ -147,7 +162,7 @@ class Expander {
       words.push_back("schedule.name=wsd");
       words.push_back(fmt::format("schedule.cooldown_start={}", mark));
       words.push_back(fmt::format("schedule.cooldown={}", steps - mark));
-      words.push_back(fmt::format("run.branch={}/{}/ckpt/step_{:06}.h5", sweep_.dir, from.name, mark));
+      words.push_back("run.branch=" + checkpoints.path_of(mark));
       run.words = placed(std::move(words), run.name);
       run.loaded = load(run.words, Inputs::unchecked);
       children.push_back(std::move(run));
@@ -163,6 +178,10 @@ class Expander {
 };
 
 }  // namespace
+
+ModelConfig estimated_model(const RunSpec& spec) {
+  return resolve_model(spec.model, spec.model.vocab_size > 0 ? 0 : 50000);
+}
 
 Sweep load_sweep(const std::vector<std::string>& files, const std::vector<std::string>& overrides,
                  Inputs inputs) {

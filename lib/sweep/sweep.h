@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/config.h"
 #include "spec/load.h"
 
 namespace shoal {
@@ -41,6 +42,9 @@ struct Sweep {
   std::string name, dir;  // run.name, and run.dir or runs/<name>
   std::vector<SweepRun> runs;
 };
+
+// For estimates: a usual vocabulary where the spec leaves it to the tokenizer, which is not opened here.
+ModelConfig estimated_model(const RunSpec& spec);
 
 // Throws SpecErrors, or UserError with the place in the file: unknown keys, empty products, lists of unequal
 // length, more runs than max_runs.

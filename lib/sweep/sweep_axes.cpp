@@ -7,7 +7,6 @@
 
 #include "base/philox.h"
 #include "base/text.h"
-#include "model/config.h"
 #include "spec/flow_text.h"
 #include "spec/key_table.h"
 #include "spec/scalar.h"
@@ -32,8 +31,9 @@ class SweepReader {
 
   [[noreturn]] void fail(const YamlNode& at, const std::string& what, const std::string& allowed = "",
                          const std::string& hint = "") const {
-    throw UserError(Problem{what, fmt::format("{}:{}:{}", file_, at.line, at.column), "", allowed, hint});
+    throw UserError(Problem{what, place(at), "", allowed, hint});
   }
+  std::string place(const YamlNode& at) const { return fmt::format("{}:{}:{}", file_, at.line, at.column); }
 
   void part(const YamlNode& name, const YamlNode& value) {
     if (name.text == "product") {
@@ -136,23 +136,19 @@ class SweepReader {
     const int64_t head_dim = positive(entry(name, map, "head_dim"));
     const YamlNode& window = entry(name, map, "params");
     if (window.items.size() != 2) fail(window, "params is a window", "[lowest, highest]");
-    const double low = number(window.items[0]), high = number(window.items[1]);
     SweepAxis points;
     for (const YamlNode& width : items(name, entry(name, map, "width"))) {
       for (const YamlNode& depth : items(name, entry(name, map, "depth"))) {
         const int64_t w = positive(width), d = positive(depth);
         if (w % head_dim != 0)
           fail(width, fmt::format("width {} is not a multiple of head_dim {}", w, head_dim));
-        const double params = double(12 * w * w + 13 * w) * double(d) + double(2 * w);
-        if (params < low || params > high) continue;
         points.push_back({fmt::format("w{}-d{}", w, d),
                           {{"model.hidden_size", fmt::format("{}", w)},
                            {"model.num_layers", fmt::format("{}", d)},
                            {"model.num_attention_heads", fmt::format("{}", w / head_dim)}}});
       }
     }
-    if (points.empty()) fail(window, "no shape has a parameter count in the window");
-    result_.has_shapes = true;
+    result_.window = {result_.axes.size(), number(window.items[0]), number(window.items[1]), place(window)};
     result_.axes.push_back(std::move(points));
   }
 

@@ -22,10 +22,17 @@ struct SweepCooldowns {
   double length = 0.1;  // of the steps before it
 };
 
+// Which shapes stay: those whose parameters outside the embeddings lie in it.
+struct SweepWindow {
+  size_t axis = 0;  // of the shapes
+  double low = 0, high = 0;
+  std::string where;  // for messages
+};
+
 struct SweepAxes {
   std::vector<SweepAxis> axes;
   std::optional<SweepCooldowns> cooldowns;
-  bool has_shapes = false;
+  std::optional<SweepWindow> window;
   std::string lr_rule;  // gemstones | mup | empty
   double lr_effective = 0;
   int64_t max_runs = 200;

@@ -32,7 +32,7 @@ inline const Edges allowed_edges = {
     {"cluster", {"spec"}},
     {"laws", {"grid", "spec"}},
     {"report", {"laws", "spec"}},
-    {"sweep", {"model", "report"}},
+    {"sweep", {"model", "checkpoint", "report"}},
     {"data_tools", {"data"}},
     {"apps", {"train", "hf", "eval", "report", "sweep", "cluster", "laws", "data_tools"}},
 };
